@@ -1,0 +1,1 @@
+"""The one place that builds everything: settings, wiring, command line."""

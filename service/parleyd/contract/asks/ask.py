@@ -1,0 +1,40 @@
+"""An ask as it is stored."""
+
+from datetime import datetime
+from typing import Literal, TypeAlias
+from uuid import UUID
+
+from pydantic import Field, JsonValue
+
+from parleyd.contract.cards import SimpleCard
+from parleyd.contract.value import Value
+
+AskKind: TypeAlias = Literal["choice", "confirm", "markdown", "form", "files"]
+AskOrigin: TypeAlias = Literal["model", "approval", "service"]
+AskStatus: TypeAlias = Literal["pending", "answered", "cancelled"]
+AskAction: TypeAlias = Literal["accept", "decline", "cancel"]
+
+
+class Ask(Value):
+    """A question of a conversation. `input` and `answer` are the contract's JSON, as stored.
+
+    `answer` is the whole envelope, set once the ask is no longer pending.
+    """
+
+    id: UUID
+    conversation_id: UUID
+    chain_id: UUID
+    owner: str
+    tool_call_id: str
+    provider_call_id: str | None = None
+    kind: AskKind
+    origin: AskOrigin = "model"
+    tool_name: str
+    input: dict[str, JsonValue]
+    simple: SimpleCard
+    status: AskStatus
+    answer: dict[str, JsonValue] | None = None
+    created_by_turn: UUID | None = None
+    resolved_by_turn: UUID | None = None
+    create_time: datetime = Field()
+    resolve_time: datetime | None = None

@@ -1,0 +1,257 @@
+"""What can go wrong, as one tree (spec turns 8).
+
+    ParleyError
+    ├─ Unauthenticated
+    ├─ Malformed                 the request itself; carries field errors
+    │  ├─ PromptRequired  ToolCallIdRequired  ButtonIdRequired  ConversationRequired
+    │  ├─ UnknownSurface  UnknownButton  InvalidAnswer  InvalidRequest
+    │  └─ AnswerWhileAsksOff
+    ├─ AsksOff
+    ├─ NotOwner
+    ├─ OptionForbidden
+    ├─ ConversationNotFound
+    ├─ AskNotPending
+    ├─ ModelNotConfigured
+    └─ Unavailable
+
+A turn that fails after it started is no error of a call but a `TurnError` with one of the `TURN_REASONS`.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum, unique
+from typing import ClassVar, Literal
+from uuid import UUID
+
+from parleyd.contract.field_errors import FieldError
+
+
+@unique
+class Reason(StrEnum):
+    """The stable name of a fault; `errors.proto` lists the same."""
+
+    UNAUTHENTICATED = "UNAUTHENTICATED"
+    PROMPT_REQUIRED = "PROMPT_REQUIRED"
+    TOOL_CALL_ID_REQUIRED = "TOOL_CALL_ID_REQUIRED"
+    BUTTON_ID_REQUIRED = "BUTTON_ID_REQUIRED"
+    CONVERSATION_REQUIRED = "CONVERSATION_REQUIRED"
+    UNKNOWN_SURFACE = "UNKNOWN_SURFACE"
+    INVALID_ANSWER = "INVALID_ANSWER"
+    UNKNOWN_BUTTON = "UNKNOWN_BUTTON"
+    ASKS_DISABLED = "ASKS_DISABLED"
+    INVALID_REQUEST = "INVALID_REQUEST"
+    NOT_OWNER = "NOT_OWNER"
+    OPTION_FORBIDDEN = "OPTION_FORBIDDEN"
+    CONVERSATION_NOT_FOUND = "CONVERSATION_NOT_FOUND"
+    ASK_NOT_PENDING = "ASK_NOT_PENDING"
+    MODEL_NOT_CONFIGURED = "MODEL_NOT_CONFIGURED"
+    UNAVAILABLE = "UNAVAILABLE"
+    INTERNAL = "INTERNAL"
+    MODEL_ERROR = "MODEL_ERROR"
+    MODEL_RATE_LIMITED = "MODEL_RATE_LIMITED"
+    MODEL_REFUSED = "MODEL_REFUSED"
+
+
+TURN_REASONS = frozenset(
+    {Reason.MODEL_ERROR, Reason.MODEL_RATE_LIMITED, Reason.MODEL_REFUSED, Reason.INTERNAL}
+)
+"""The reasons of a turn that failed after it started (spec turns 8.4)."""
+
+
+class ParleyError(Exception):
+    """A fault that a caller is told of. The text is one sentence for the calling developer."""
+
+    reason: ClassVar[Reason]
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """Returns the facts that travel with the reason, keyed as in `errors.proto`."""
+        return {}
+
+
+class Unauthenticated(ParleyError):
+    """No bearer token, or not a valid one."""
+
+    reason = Reason.UNAUTHENTICATED
+
+
+class Malformed(ParleyError):
+    """The request itself is wrong: `fields` says where and how to mend it."""
+
+    def __init__(self, message: str, fields: Sequence[FieldError] = ()) -> None:
+        super().__init__(message)
+        self.fields = tuple(fields)
+
+
+class PromptRequired(Malformed):
+    """No input, or an empty prompt."""
+
+    reason = Reason.PROMPT_REQUIRED
+
+
+class ToolCallIdRequired(Malformed):
+    """An answer or a button that does not name its ask."""
+
+    reason = Reason.TOOL_CALL_ID_REQUIRED
+
+
+class ButtonIdRequired(Malformed):
+    """A button press that does not name the button."""
+
+    reason = Reason.BUTTON_ID_REQUIRED
+
+
+class ConversationRequired(Malformed):
+    """An answer, a button or a unary turn without a conversation."""
+
+    reason = Reason.CONVERSATION_REQUIRED
+
+
+class UnknownSurface(Malformed):
+    """A surface that does not exist."""
+
+    reason = Reason.UNKNOWN_SURFACE
+
+
+class UnknownButton(Malformed):
+    """A button that the stored card does not have. The ask stays pending."""
+
+    reason = Reason.UNKNOWN_BUTTON
+
+
+class InvalidAnswer(Malformed):
+    """An answer that does not fit the stored ask. The ask stays pending."""
+
+    reason = Reason.INVALID_ANSWER
+
+
+class InvalidRequest(Malformed):
+    """An id, a page token, a page size, a mask or a text that is malformed or over its limit."""
+
+    reason = Reason.INVALID_REQUEST
+
+
+class AnswerWhileAsksOff(Malformed):
+    """An answer or a button in a deployment that has asks switched off."""
+
+    reason = Reason.ASKS_DISABLED
+
+
+class AsksOff(ParleyError):
+    """A call that exists only with asks on."""
+
+    reason = Reason.ASKS_DISABLED
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """Returns the HTTP status that the gateway sends instead of its own."""
+        return {"http_status": "404"}
+
+
+class NotOwner(ParleyError):
+    """The conversation belongs to someone else."""
+
+    reason = Reason.NOT_OWNER
+
+    def __init__(self) -> None:
+        super().__init__("This conversation belongs to someone else.")
+
+
+class OptionForbidden(ParleyError):
+    """An option that the deployment does not leave to clients."""
+
+    reason = Reason.OPTION_FORBIDDEN
+
+    def __init__(self, option: str, message: str) -> None:
+        super().__init__(message)
+        self.option = option
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """Returns the option's name."""
+        return {"option": self.option}
+
+
+class ConversationNotFound(ParleyError):
+    """No such conversation, or it is deleted."""
+
+    reason = Reason.CONVERSATION_NOT_FOUND
+
+    def __init__(self, conversation_id: UUID) -> None:
+        super().__init__(f"There is no conversation {conversation_id}.")
+
+
+class AskNotPending(ParleyError):
+    """The conversation does not wait on this ask (spec turns 8.2).
+
+    `resolution` says who resolved it, when it ever was an ask of the conversation; `current` names the ask that the
+    conversation waits on instead.
+    """
+
+    reason = Reason.ASK_NOT_PENDING
+
+    def __init__(
+        self, tool_call_id: str, resolution: "Resolution | None" = None, current: str | None = None
+    ) -> None:
+        was = "was resolved already" if resolution else "was never asked here"
+        then = f"; it waits on {current!r}" if current else ""
+        super().__init__(
+            f"The conversation does not wait on {tool_call_id!r}: it {was}{then}. "
+            "Read the conversation again and answer the ask it shows, if it shows one."
+        )
+        self.tool_call_id = tool_call_id
+        self.resolution = resolution
+        self.current = current
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """Returns the ask, its resolution and the current ask, as far as there is one."""
+        facts = {"tool_call_id": self.tool_call_id}
+        if self.resolution:
+            facts |= self.resolution.facts()
+        if self.current:
+            facts["current_tool_call_id"] = self.current
+        return facts
+
+
+class Resolution:
+    """Who resolved an ask, how and when."""
+
+    def __init__(
+        self,
+        turn_id: UUID | None,
+        action: Literal["accept", "decline", "cancel"],
+        resolve_time: datetime,
+    ) -> None:
+        self.turn_id = turn_id
+        self.action = action
+        self.resolve_time = resolve_time
+
+    def facts(self) -> dict[str, str]:
+        """Returns the resolution as error metadata; the time is RFC 3339 in UTC."""
+        facts = {
+            "action": self.action,
+            "resolve_time": self.resolve_time.isoformat().replace("+00:00", "Z"),
+        }
+        if self.turn_id:
+            facts["resolved_by_turn_id"] = str(self.turn_id)
+        return facts
+
+
+class ModelNotConfigured(ParleyError):
+    """The deployment has no model."""
+
+    reason = Reason.MODEL_NOT_CONFIGURED
+
+    def __init__(self) -> None:
+        super().__init__("This deployment has no model configured.")
+
+
+class Unavailable(ParleyError):
+    """The database can't be reached, or the server stops. Nothing was stored by the call."""
+
+    reason = Reason.UNAVAILABLE

@@ -1,0 +1,98 @@
+"""What happened in a turn (spec turns 6). Stored events count 1, 2, 3 … without gaps."""
+
+from typing import Annotated, Literal, TypeAlias
+from uuid import UUID
+
+from pydantic import Field, JsonValue
+
+from parleyd.contract.asks.ask import AskAction, AskKind, AskOrigin
+from parleyd.contract.cards import SimpleCard
+from parleyd.contract.errors import Reason
+from parleyd.contract.turns import Outcome
+from parleyd.contract.value import Value
+
+
+class Started(Value):
+    """The turn was stored. Always the first event."""
+
+    kind: Literal["started"] = "started"
+    conversation_id: UUID
+    conversation_created: bool
+
+
+class AskResolved(Value):
+    """The pending ask was answered, or dropped by a message."""
+
+    kind: Literal["ask_resolved"] = "ask_resolved"
+    tool_call_id: str
+    action: AskAction
+
+
+class Text(Value):
+    """The agent replied; `text` is the whole reply."""
+
+    kind: Literal["text"] = "text"
+    text: str
+
+
+class ToolCalled(Value):
+    """The agent called a tool that is no ask."""
+
+    kind: Literal["tool_call"] = "tool_call"
+    tool_call_id: str
+    tool_name: str
+    args: JsonValue
+
+
+class ToolReturned(Value):
+    """A tool call has its result. A failed call has `{"error": …}`."""
+
+    kind: Literal["tool_result"] = "tool_result"
+    tool_call_id: str
+    tool_name: str
+    result: JsonValue
+    is_error: bool
+
+
+class Asked(Value):
+    """The agent asks. The ask is stored: an answer sent on receipt can't be too early."""
+
+    kind: Literal["ask"] = "ask"
+    conversation_id: UUID
+    tool_call_id: str
+    ask_kind: AskKind
+    input: dict[str, JsonValue]
+    simple: SimpleCard
+    origin: AskOrigin
+
+
+class Failed(Value):
+    """The turn failed. `Done` follows."""
+
+    kind: Literal["error"] = "error"
+    reason: Reason
+    message: str
+
+
+class Done(Value):
+    """The turn ended. Always the last event."""
+
+    kind: Literal["done"] = "done"
+    conversation_id: UUID
+    title: str | None
+    pending_tool_call_id: str | None
+    state: Outcome
+    retryable: bool
+
+
+EventBody: TypeAlias = (
+    Started | AskResolved | Text | ToolCalled | ToolReturned | Asked | Failed | Done
+)
+
+
+class TurnEvent(Value):
+    """A stored event of a turn."""
+
+    turn_id: UUID
+    sequence: int = Field(ge=1)
+    body: Annotated[EventBody, Field(discriminator="kind")]

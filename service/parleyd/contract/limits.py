@@ -1,0 +1,53 @@
+"""Every limit of the contract, in one place (spec asks 13, spec turns 12.5).
+
+Schemas, prompt texts, tests and docs read them from here. Lengths are in UTF-16 code units unless the name says else.
+"""
+
+from typing import Final
+
+PROMPT: Final = 500
+TITLE: Final = 80
+SUBMIT_LABEL: Final = 24
+CANCEL_REASON: Final = 200
+ID: Final = 64
+OPTION_LABEL: Final = 120
+OPTION_DESCRIPTION: Final = 280
+OPTIONS_MIN: Final = 2
+OPTIONS_MAX: Final = 50
+OTHER: Final = 500
+CONFIRM_LABEL: Final = 20
+
+CARD_TITLE: Final = 40
+CARD_TEXT: Final = 140
+CARD_LABEL: Final = 20
+CARD_BUTTONS: Final = 3
+CARD_USE_LABEL: Final = 14
+"""What is left of a card label for the option's own in `Use ""`."""
+
+COMPACT_OPTIONS_MAX: Final = 3
+COMPACT_LABEL: Final = 20
+COMPACT_DEFAULT_MAX: Final = 3
+
+QUOTE: Final = 40
+"""Values quoted in an error are cut to this (spec asks V1)."""
+
+TURN_PROMPT: Final = 100_000
+TURN_STEPS: Final = 5
+CONVERSATION_TITLE_CHARACTERS: Final = 200
+CONVERSATION_PROJECT_CHARACTERS: Final = 200
+TOOL_CALL_ID_CHARACTERS: Final = 128
+"""A provider's call id that is longer gets a public id of ours."""
+
+PENDING_ASKS_PAGE: Final = 50
+PENDING_ASKS_PAGE_MAX: Final = 200
+CONVERSATIONS_PAGE: Final = 50
+CONVERSATIONS_PAGE_MAX: Final = 200
+MESSAGES_PAGE: Final = 200
+MESSAGES_PAGE_MAX: Final = 1000
+
+TITLE_SECONDS: Final = 10
+TITLE_REPLY_CHARACTERS: Final = 500
+LEASE_SECONDS: Final = 10
+
+RECEIVE_BYTES: Final = 16 * 1024 * 1024
+ERROR_DETAIL_BYTES: Final = 6 * 1024

@@ -1,0 +1,46 @@
+"""The rows of a conversation (spec turns 4.3)."""
+
+from datetime import datetime
+from typing import Literal, TypeAlias
+from uuid import UUID
+
+from pydantic import JsonValue
+
+from parleyd.contract.asks.ask import Ask
+from parleyd.contract.value import Value
+
+MessageType: TypeAlias = Literal["user", "assistant", "tool_call", "tool_result"]
+ReplyStatus: TypeAlias = Literal["complete", "error"]
+
+
+class MessageDraft(Value):
+    """What a turn has to say before it has its place: `seq` and `position` are given when it is stored.
+
+    `ask_id` marks the call row and the result row of an ask; `tool_call_id` and `tool_name` are set on rows of calls,
+    `args` on calls, `result` on results, `model` and `status` on replies.
+    """
+
+    type: MessageType
+    text: str = ""
+    model: str | None = None
+    status: ReplyStatus | None = None
+    tool_call_id: str | None = None
+    tool_name: str | None = None
+    args: JsonValue = None
+    result: JsonValue = None
+    ask_id: UUID | None = None
+
+
+class Message(MessageDraft):
+    """A stored row. Rows are ordered by `turn_no`, then `position`; `seq` names one in its conversation.
+
+    `ask` is the ask that `ask_id` names.
+    """
+
+    conversation_id: UUID
+    seq: int
+    turn_id: UUID
+    turn_no: int
+    position: int
+    ask: Ask | None = None
+    create_time: datetime

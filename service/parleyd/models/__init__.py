@@ -1,0 +1,1 @@
+"""The language-model port, one file a vendor."""

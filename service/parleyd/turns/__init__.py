@@ -1,0 +1,1 @@
+"""What may happen to a turn, and what that needs from outside."""

@@ -1,0 +1,457 @@
+"""What turns need from outside: storage, the language model, ids.
+
+One call of a storage port is one transaction. The owner is an argument of every call that a person starts, and a
+condition of every query behind it.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+from uuid import UUID
+
+from pydantic import JsonValue
+
+from parleyd.contract.asks.ask import Ask, AskKind
+from parleyd.contract.conversations import Conversation, PendingAsk
+from parleyd.contract.events import EventBody, TurnEvent
+from parleyd.contract.messages import Message, MessageDraft
+from parleyd.contract.pages import Page, PageRequest
+from parleyd.contract.steps import Step, StepCall
+from parleyd.contract.surfaces import Surface
+from parleyd.contract.turns import TurnError, TurnResult
+
+# ---------------------------------------------------------------- ids
+
+
+class Ids(Protocol):
+    """Makes ids that nobody can guess."""
+
+    def uuid(self) -> UUID:
+        """Returns a random id of a row."""
+        ...
+
+    def call_id(self) -> str:
+        """Returns a fresh public id of a tool call, `call_<ulid>`."""
+        ...
+
+
+# ---------------------------------------------------------------- storage: turns
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right of one process to write a turn. Every write names it; another epoch is fenced."""
+
+    turn_id: UUID
+    conversation_id: UUID
+    holder: str
+    epoch: int = 1
+
+
+@dataclass(frozen=True)
+class PromptOpening:
+    """Opens a turn with a message. Cancels the pending ask."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class AnswerOpening:
+    """Opens a turn with an answer that fits the stored ask. `envelope` is in storable form."""
+
+    kind: Literal["answer", "button"]
+    tool_call_id: str
+    envelope: dict[str, JsonValue]
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What TX1 stores (spec turns 3.5). Without a conversation it makes one, named `new_conversation_id`."""
+
+    turn_id: UUID
+    owner: str
+    conversation_id: UUID | None
+    new_conversation_id: UUID
+    input: PromptOpening | AnswerOpening
+    surface: Surface
+    model: str
+    holder: str
+    project: str | None = None
+    system_instruction: str | None = None
+
+
+@dataclass(frozen=True)
+class OpenedTurn:
+    """A turn as TX1 left it: its place, its chain, and its first events."""
+
+    lease: Lease
+    owner: str
+    turn_no: int
+    chain_id: UUID
+    context_max_seq: int
+    project: str | None
+    surface: Surface
+    events: tuple[TurnEvent, ...]
+
+
+@dataclass(frozen=True)
+class ChainContext:
+    """All that the model is sent of a chain (spec turns 5.3).
+
+    `history` holds the rows up to the chain's starting point in their order, each with its ask; `asks` holds the asks
+    of the chain's steps.
+    """
+
+    history: tuple[Message, ...]
+    steps: tuple[Step, ...]
+    asks: tuple[Ask, ...]
+
+
+@dataclass(frozen=True)
+class CollectedAsk:
+    """A valid ask of a step that is about to pause, in call order.
+
+    `spare_call_id` becomes its public id where `call.tool_call_id` is already that of another ask of the conversation.
+    """
+
+    call: StepCall
+    ask_id: UUID
+    kind: AskKind
+    input: dict[str, JsonValue]
+    spare_call_id: str
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What TX2 stores at the end of a turn's work.
+
+    With `asks` the turn pauses, if the slot is free; `step` then holds the step they came from. `rows` are the rows of
+    calls that were no asks, in event order. `text` is the reply, cleaned, or empty. With `title_due` false, or where the
+    conversation has a title, the turn is closed at once.
+    """
+
+    rows: tuple[MessageDraft, ...] = ()
+    text: str = ""
+    step: Step | None = None
+    asks: tuple[CollectedAsk, ...] = ()
+    title_due: bool = False
+
+
+@dataclass(frozen=True)
+class EndedTurn:
+    """A turn after TX2, TX4 or TX2f. `result` is set once it is closed; until then a title is still to come."""
+
+    events: tuple[TurnEvent, ...]
+    result: TurnResult | None
+
+
+@dataclass(frozen=True)
+class AnswerableAsk:
+    """What the checks before TX1 read of a conversation: the ask it waits on, or who resolved the one named."""
+
+    pending: Ask | None
+    named: Ask | None
+
+
+class TurnStore(Protocol):
+    """Keeps turns. After `open_turn` every call is fenced: it raises `Fenced` where the lease is lost.
+
+    Every call raises `Unavailable` when the database can't be reached; nothing of that call is stored then.
+    """
+
+    async def read_asks(
+        self, owner: str, conversation_id: UUID, tool_call_id: str | None
+    ) -> AnswerableAsk:
+        """Reads the conversation's pending ask and the ask with `tool_call_id`, without a lock.
+
+        Raises:
+            ConversationNotFound: No such conversation, or it is deleted.
+            NotOwner: It is someone else's.
+        """
+        ...
+
+    async def open_turn(self, opening: Opening) -> OpenedTurn:
+        """Stores a new turn, its message or answer, and resolves the pending ask for good (TX1).
+
+        Raises:
+            ConversationNotFound: No such conversation, or it is deleted.
+            NotOwner: It is someone else's.
+            AskNotPending: The answer's ask is not what the conversation waits on.
+        """
+        ...
+
+    async def read_chain(self, turn: OpenedTurn) -> ChainContext:
+        """Reads what the model is to be sent."""
+        ...
+
+    async def journal_step(
+        self, turn: OpenedTurn, step: Step, events: Sequence[EventBody]
+    ) -> tuple[TurnEvent, ...]:
+        """Stores a finished step before its results go to the model (TX-J)."""
+        ...
+
+    async def end_turn(self, turn: OpenedTurn, ending: Ending) -> EndedTurn:
+        """Stores the rows of the turn and pauses or finishes it (TX2).
+
+        Of several asks the first in call order gets the conversation's single slot; the others, and the first too where
+        the slot is taken or the conversation is deleted, are stored cancelled.
+        """
+        ...
+
+    async def close_turn(self, turn: OpenedTurn, title: str | None) -> EndedTurn:
+        """Closes a turn whose rows are stored; sets the title if the conversation has none yet (TX4)."""
+        ...
+
+    async def fail_turn(
+        self, turn: OpenedTurn, error: TurnError, rows: Sequence[MessageDraft], partial_text: str
+    ) -> EndedTurn:
+        """Stores what there is of a failed turn and closes it (TX2f)."""
+        ...
+
+
+class Fenced(Exception):
+    """Another process owns the turn now. The runner stops and writes nothing."""
+
+
+# ---------------------------------------------------------------- storage: conversations
+
+
+class ConversationStore(Protocol):
+    """Keeps conversations. Every call raises `Unavailable` when the database can't be reached."""
+
+    async def create_conversation(
+        self, owner: str, conversation_id: UUID, title: str | None, project: str | None
+    ) -> Conversation:
+        """Stores an empty conversation."""
+        ...
+
+    async def read_conversation(self, owner: str, conversation_id: UUID) -> Conversation:
+        """Reads one conversation.
+
+        Raises:
+            ConversationNotFound: No such conversation, or it is deleted.
+            NotOwner: It is someone else's.
+        """
+        ...
+
+    async def list_conversations(
+        self, owner: str, project: str | None, page: PageRequest
+    ) -> Page[Conversation]:
+        """Lists the owner's conversations, the last changed first.
+
+        Raises:
+            InvalidRequest: The page's place is none of this list.
+        """
+        ...
+
+    async def update_conversation(
+        self, owner: str, conversation_id: UUID, changes: "ConversationChanges"
+    ) -> Conversation:
+        """Changes title and project in their own columns.
+
+        Raises:
+            ConversationNotFound: No such conversation, or it is deleted.
+            NotOwner: It is someone else's.
+        """
+        ...
+
+    async def delete_conversation(self, owner: str, conversation_id: UUID) -> None:
+        """Hides a conversation for good and cancels its pending ask (spec turns 7.3).
+
+        Raises:
+            ConversationNotFound: No such conversation, or it is deleted.
+            NotOwner: It is someone else's.
+        """
+        ...
+
+    async def list_messages(
+        self, owner: str, conversation_id: UUID, page: PageRequest
+    ) -> Page[Message]:
+        """Lists the rows of a conversation by `turn_no`, then `position`.
+
+        Raises:
+            ConversationNotFound: No such conversation, or it is deleted.
+            NotOwner: It is someone else's.
+            InvalidRequest: The page's place is none of this list.
+        """
+        ...
+
+    async def list_pending_asks(self, owner: str, page: PageRequest) -> Page[PendingAsk]:
+        """Lists the owner's pending asks over all conversations that are not deleted, newest first.
+
+        Raises:
+            InvalidRequest: The page's place is none of this list.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class ConversationChanges:
+    """What to change of a conversation; a field that is not named in `fields` stays as it is."""
+
+    fields: frozenset[Literal["title", "project"]]
+    title: str | None = None
+    project: str | None = None
+
+
+# ---------------------------------------------------------------- the language model
+
+ProviderMessage: TypeAlias = object
+"""A message in the provider's own form. Only the adapter that made it looks inside."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool as the model is told of it. `schema` is JSON Schema with an object at its root."""
+
+    name: str
+    description: str
+    schema: dict[str, JsonValue]
+
+
+@dataclass(frozen=True)
+class ModelCall:
+    """One call of the model."""
+
+    system: str | None
+    messages: tuple[ProviderMessage, ...]
+    tools: tuple[Tool, ...]
+    tool_choice: Literal["auto", "none", "required"] | None
+    temperature: float
+
+
+@dataclass(frozen=True)
+class TextPart:
+    """Text for the person. `raw` is the provider's own part, kept as it came."""
+
+    text: str
+    raw: object
+
+
+@dataclass(frozen=True)
+class ThoughtPart:
+    """A thought, or a part that only carries the provider's metadata. Never shown."""
+
+    raw: object
+
+
+@dataclass(frozen=True)
+class CallPart:
+    """A tool call. `call_id` is the provider's, where it gives one."""
+
+    call_id: str | None
+    name: str
+    args: JsonValue
+    raw: object
+
+
+Part: TypeAlias = TextPart | ThoughtPart | CallPart
+
+
+@dataclass(frozen=True)
+class ToolOutcome:
+    """The result of a call, for the model: JSON, or an error it can mend.
+
+    `call_id` is the provider's id of the call, where it gave one.
+    """
+
+    call_id: str | None
+    name: str
+    value: JsonValue = None
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class RebuiltCall:
+    """A call of a step whose provider messages are gone (spec turns 5.2)."""
+
+    call_id: str | None
+    name: str
+    args: JsonValue
+
+
+ModelFailureKind: TypeAlias = Literal["rate_limit", "server", "timeout", "refused", "other"]
+
+
+class ModelFailed(Exception):
+    """The model call failed. The text is the provider's and never goes to a client."""
+
+    def __init__(self, kind: ModelFailureKind, message: str) -> None:
+        super().__init__(message)
+        self.kind: ModelFailureKind = kind
+
+
+class UndecodableMessages(Exception):
+    """Stored provider messages that this adapter can't read; the step is rebuilt from its calls."""
+
+
+class Model(Protocol):
+    """A language model of one vendor (spec turns 5.1)."""
+
+    @property
+    def provider(self) -> str:
+        """Names the vendor; stored messages go back to an adapter of the same name only."""
+        ...
+
+    @property
+    def model_id(self) -> str:
+        """Names the model, as the vendor does."""
+        ...
+
+    @property
+    def codec(self) -> str:
+        """Names the form that `encode` writes."""
+        ...
+
+    @property
+    def supports_tools(self) -> bool:
+        """Tells whether the model can call tools."""
+        ...
+
+    def stream(self, call: ModelCall) -> AsyncIterator[Part]:
+        """Streams the parts of one model call. Ending the iteration early ends the call.
+
+        Raises:
+            ModelFailed: The provider failed, refused, or ended without any part.
+        """
+        ...
+
+    def user_message(self, text: str) -> ProviderMessage:
+        """Returns what the person wrote."""
+        ...
+
+    def reply_message(self, text: str) -> ProviderMessage:
+        """Returns a reply of an earlier turn."""
+        ...
+
+    def assistant_message(self, parts: Sequence[Part]) -> ProviderMessage:
+        """Returns the message of a step, every part as it came, in order."""
+        ...
+
+    def rebuilt_message(self, calls: Sequence[RebuiltCall]) -> ProviderMessage:
+        """Returns the message of a step whose own is gone."""
+        ...
+
+    def tool_message(self, outcomes: Sequence[ToolOutcome]) -> ProviderMessage:
+        """Returns the one message with the results of all calls of a step, in call order."""
+        ...
+
+    def encode(self, messages: Sequence[ProviderMessage]) -> bytes:
+        """Returns messages as bytes from which `decode` makes equal ones."""
+        ...
+
+    def decode(self, codec: str, data: bytes) -> tuple[ProviderMessage, ...]:
+        """Returns the messages that `encode` wrote.
+
+        Raises:
+            UndecodableMessages: Another codec, or a newer form.
+        """
+        ...
+
+    async def generate_text(self, system: str, prompt: str, temperature: float) -> str:
+        """Returns a short text, as for a title.
+
+        Raises:
+            ModelFailed: As in `stream`.
+        """
+        ...
