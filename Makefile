@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# What the protos are compared with for breaking changes.
+BASE ?= HEAD
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: setup run demo chat test lint format gen lock bench clean
@@ -35,7 +37,7 @@ lint: setup  ## formatting, style, types, layers, protos
 	lint-imports
 	buf format --diff --exit-code protos
 	buf lint
-	buf breaking --against '.git#ref=HEAD'
+	buf breaking --against '.git#ref=$(BASE)'
 
 format: setup  ## mends what lint can mend
 	ruff check --fix .

@@ -1,7 +1,8 @@
-"""A buf plugin that writes the Python stubs of one package folder: messages, services and their types.
+"""A buf plugin that writes the Python stubs of one package folder, with their types.
 
-grpcio-tools has its generators compiled in and ships no plugin programs, so buf can't call them by name. The paths are
-written without the package's folder, so that `out` can name that folder and `clean` can empty it.
+grpcio-tools has its generators compiled in and ships no plugin programs, so buf can't call them by
+name. The paths are written without the package's folder, so that `out` can name that folder and
+`clean` can empty it.
 """
 
 import subprocess

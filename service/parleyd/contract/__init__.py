@@ -1,1 +1,1 @@
-"""Frozen values and pure rules: what an ask is, what answers it, and what the rest of the service speaks of."""
+"""Frozen values and pure rules: what an ask is, what answers it, what the service speaks of."""

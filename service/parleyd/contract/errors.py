@@ -14,7 +14,8 @@
     ├─ ModelNotConfigured
     └─ Unavailable
 
-A turn that fails after it started is no error of a call but a `TurnError` with one of the `TURN_REASONS`.
+A turn that fails after it started is no error of a call but a `TurnError` with one of the
+`TURN_REASONS`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -188,8 +189,8 @@ class ConversationNotFound(ParleyError):
 class AskNotPending(ParleyError):
     """The conversation does not wait on this ask (spec turns 8.2).
 
-    `resolution` says who resolved it, when it ever was an ask of the conversation; `current` names the ask that the
-    conversation waits on instead.
+    `resolution` says who resolved it, when it ever was an ask of the conversation; `current` names
+    the ask that the conversation waits on instead.
     """
 
     reason = Reason.ASK_NOT_PENDING

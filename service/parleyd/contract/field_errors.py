@@ -1,10 +1,12 @@
 """Faults of single fields: path, code, message, fix, and their order (spec asks 2 and 3)."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from enum import StrEnum, unique
+from typing import NamedTuple, TypeAlias
 
-from parleyd.contract.limits import QUOTE
-from parleyd.contract.text import cut
+from parleyd.contract.limits import LISTED, QUOTE
+from parleyd.contract.text import clip, storable
 from parleyd.contract.value import Value
 
 
@@ -51,11 +53,11 @@ class FieldError(Value):
     fix: str
 
 
-Path = tuple[str | int, ...]
+Path: TypeAlias = tuple[str | int, ...]
 """A path in pieces: keys and list positions."""
 
 
-class PathError(Value):
+class Fault(NamedTuple):
     """A fault whose path is still in pieces, so that it can be sorted whatever its keys contain."""
 
     at: Path
@@ -75,27 +77,56 @@ def dotted(at: Path) -> str:
     return text
 
 
-def in_order(errors: Iterable[PathError]) -> tuple[FieldError, ...]:
-    """Returns the faults sorted by path, then code, equal ones once (V4)."""
-    unique_errors = {(error.at, error.code): error for error in reversed(list(errors))}
-    return tuple(
-        FieldError(path=dotted(error.at), code=error.code, message=error.message, fix=error.fix)
-        for error in sorted(unique_errors.values(), key=_rank)
+def in_order(faults: Iterable[Fault]) -> tuple[FieldError, ...]:
+    """Returns the faults sorted by path, then code; of equal path and code the first alone (V4)."""
+    reported: dict[tuple[str, Code], FieldError] = {}
+    for fault in sorted(faults, key=_rank):
+        path = dotted(fault.at)
+        if (path, fault.code) not in reported:
+            reported[path, fault.code] = FieldError(
+                path=path, code=fault.code, message=fault.message, fix=fault.fix
+            )
+    return tuple(reported.values())
+
+
+def named(at: Path) -> str:
+    """Returns a path as an error's text names it, each key cut to the limit of V1."""
+    if not at:
+        return "the value itself"
+    if at == ("",):
+        return '`""`'
+    short = tuple([clip(piece, QUOTE) if isinstance(piece, str) else piece for piece in at])
+    return f"`{storable(dotted(short))}`"
+
+
+def quoted(text: str) -> str:
+    """Returns `text` as an error's text quotes it: cut to the limit of V1, on one line."""
+    return storable(json.dumps(clip(text, QUOTE), ensure_ascii=False))
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Returns the first of `texts` as an error's text lists them."""
+    once = [*dict.fromkeys(texts)]
+    more = ", …" if len(once) > LISTED else ""
+    return ", ".join(quoted(text) for text in once[:LISTED]) + more
+
+
+def as_tool_error(errors: Sequence[FieldError]) -> str:
+    """Returns what the model reads when its ask has these errors (spec asks 12, turns 3.4.3)."""
+    heading = (
+        "The question was not shown to the person: its arguments break the rules below. "
+        "Follow every fix and call the tool again."
     )
+    return "\n".join([heading, *(_line(error) for error in errors)])
 
 
-def quoted(value: object) -> str:
-    """Returns `value` as an error's text shows it, cut to the limit of V1."""
-    return cut(f"{value}", QUOTE)
+def _line(error: FieldError) -> str:
+    place = storable(error.path) or "(the arguments)"
+    return f"- {place}: {error.code}. {error.message} {error.fix}"
 
 
-def _rank(error: PathError) -> tuple[tuple[tuple[int, int, bytes], ...], str]:
-    pieces = tuple(
-        (0, piece, b"") if isinstance(piece, int) else (1, 0, _by_units(piece))
-        for piece in error.at
-    )
-    return pieces, error.code
-
-
-def _by_units(key: str) -> bytes:
-    return key.encode("utf-16-be", "surrogatepass")
+def _rank(fault: Fault) -> tuple[list[tuple[int, int | bytes]], str]:
+    return [
+        (0, piece) if isinstance(piece, int) else (1, piece.encode("utf-16-be", "surrogatepass"))
+        for piece in fault.at
+    ], fault.code

@@ -1,4 +1,4 @@
-"""JSON values as the contract sees them, and the form in which they are stored."""
+"""JSON values: how the contract reads them, and the form in which they are stored."""
 
 import json
 from collections.abc import Mapping
@@ -12,16 +12,21 @@ JsonObject: TypeAlias = Mapping[str, JsonValue]
 
 
 def storable_json(value: JsonValue) -> JsonValue:
-    """Returns `value` with every string, keys included, in the form of `storable` (spec turns 3.4.3, 4.2)."""
-    match value:
-        case str():
-            return storable(value)
-        case list():
-            return [storable_json(item) for item in value]
-        case dict():
-            return {storable(key): storable_json(item) for key, item in value.items()}
-        case _:
-            return value
+    """Returns a copy of `value` with every string, keys included, in the form of `storable`.
+
+    See spec turns 3.4.3 and 4.2. Nesting may be of any depth.
+    """
+    holder: list[JsonValue] = [value]
+    unfinished: list[list[JsonValue] | dict[str, JsonValue]] = [holder]
+    while unfinished:
+        match unfinished.pop():
+            case list() as items:
+                for index, item in enumerate(items):
+                    items[index] = _storable_copy(item, unfinished)
+            case dict() as entries:
+                for key, item in entries.items():
+                    entries[key] = _storable_copy(item, unfinished)
+    return holder[0]
 
 
 def storable_object(value: JsonObject) -> dict[str, JsonValue]:
@@ -29,6 +34,78 @@ def storable_object(value: JsonObject) -> dict[str, JsonValue]:
     return {storable(key): storable_json(item) for key, item in value.items()}
 
 
+def _storable_copy(
+    value: JsonValue, unfinished: list[list[JsonValue] | dict[str, JsonValue]]
+) -> JsonValue:
+    """Returns `value` with its own strings replaced; a copied container joins the unfinished."""
+    match value:
+        case str():
+            return storable(value)
+        case list():
+            items = list(value)
+            unfinished.append(items)
+            return items
+        case dict():
+            entries = {storable(key): item for key, item in value.items()}
+            unfinished.append(entries)
+            return entries
+        case _:
+            return value
+
+
 def compact(value: JsonValue | JsonObject) -> str:
-    """Returns `value` as JSON text without spaces, characters as they are, whole numbers to the digit."""
+    """Returns `value` as JSON text without spaces, characters as they are, whole numbers whole.
+
+    Raises:
+        ValueError: A NaN or an infinity, which JSON has no word for.
+    """
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def whole_number(value: JsonValue) -> int | None:
+    """Returns `value` if it is a whole number, written `3` or `3.0`, else None (spec asks G6).
+
+    What a 64-bit float can't reach is no number.
+    """
+    match value:
+        case bool():
+            return None
+        case int():
+            try:
+                float(value)
+            except OverflowError:
+                return None
+            return value
+        case float() if value.is_integer():
+            return int(value)
+        case _:
+            return None
+
+
+def string_at(record: JsonObject, key: str) -> str | None:
+    """Returns the string at `key`, or None where there is none."""
+    value = record.get(key)
+    return value if isinstance(value, str) else None
+
+
+def flag_at(record: JsonObject, key: str) -> bool | None:
+    """Returns the boolean at `key`, or None where there is none."""
+    value = record.get(key)
+    return value if isinstance(value, bool) else None
+
+
+def whole_at(record: JsonObject, key: str) -> int | None:
+    """Returns the whole number at `key`, or None where there is none."""
+    return whole_number(record.get(key))
+
+
+def strings_at(record: JsonObject, key: str) -> tuple[str, ...]:
+    """Returns the strings of the list at `key`, none where there is no list."""
+    value = record.get(key)
+    return tuple(v for v in value if isinstance(v, str)) if isinstance(value, list) else ()
+
+
+def objects_at(record: JsonObject, key: str) -> tuple[JsonObject, ...]:
+    """Returns the objects of the list at `key`, none where there is no list."""
+    value = record.get(key)
+    return tuple(v for v in value if isinstance(v, dict)) if isinstance(value, list) else ()

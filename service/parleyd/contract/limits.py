@@ -1,6 +1,7 @@
 """Every limit of the contract, in one place (spec asks 13, spec turns 12.5).
 
-Schemas, prompt texts, tests and docs read them from here. Lengths are in UTF-16 code units unless the name says else.
+Schemas, prompt texts, tests and docs read them from here. Lengths are in UTF-16 code units unless
+the name says else.
 """
 
 from typing import Final
@@ -30,6 +31,8 @@ COMPACT_DEFAULT_MAX: Final = 3
 
 QUOTE: Final = 40
 """Values quoted in an error are cut to this (spec asks V1)."""
+LISTED: Final = 10
+"""An error's text lists this many ids at most."""
 
 TURN_PROMPT: Final = 100_000
 TURN_STEPS: Final = 5

@@ -14,10 +14,10 @@ ReplyStatus: TypeAlias = Literal["complete", "error"]
 
 
 class MessageDraft(Value):
-    """What a turn has to say before it has its place: `seq` and `position` are given when it is stored.
+    """What a turn has to say, before storing gives it its `seq` and `position`.
 
-    `ask_id` marks the call row and the result row of an ask; `tool_call_id` and `tool_name` are set on rows of calls,
-    `args` on calls, `result` on results, `model` and `status` on replies.
+    `ask_id` marks the call row and the result row of an ask; `tool_call_id` and `tool_name` are set
+    on rows of calls, `args` on calls, `result` on results, `model` and `status` on replies.
     """
 
     type: MessageType
@@ -32,7 +32,7 @@ class MessageDraft(Value):
 
 
 class Message(MessageDraft):
-    """A stored row. Rows are ordered by `turn_no`, then `position`; `seq` names one in its conversation.
+    """A stored row, named by `seq` and ordered by `turn_no`, then `position`.
 
     `ask` is the ask that `ask_id` names.
     """

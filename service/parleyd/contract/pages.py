@@ -28,7 +28,7 @@ class PageRequest(Value):
 
 
 def page_request(size: int, token: str, *, default: int, most: int, parts: int) -> PageRequest:
-    """Returns the page that a client asks for. 0 means the default size, a larger one than `most` is cut to it.
+    """Returns the page that a client asks for: 0 means the default size, `most` is the largest.
 
     `parts` is how many strings name a place in this list.
 
@@ -79,7 +79,7 @@ def bad_page_token() -> InvalidRequest:
                 path="pageToken",
                 code=Code.INVALID_FORMAT,
                 message="pageToken is none that this list gave.",
-                fix="Send next_page_token of the page before as it is, or leave it empty for the first page.",
+                fix="Send next_page_token of the page before, or leave it empty for the first page.",
             )
         ],
     )

@@ -14,8 +14,8 @@ CallRole: TypeAlias = Literal["ask", "invalid"]
 class StepCall(Value):
     """A tool call of a step, in the order of the model's message.
 
-    `tool_call_id` is the public id; `provider_call_id` is the provider's own, where it gave one, and the only one that
-    goes back to it. `args` are in storable form.
+    `tool_call_id` is the public id; `provider_call_id` is the provider's own, where it gave one,
+    and the only one that goes back to it. `args` are in storable form.
     """
 
     tool_call_id: str

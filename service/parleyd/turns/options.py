@@ -10,7 +10,8 @@ from parleyd.contract.asks.ask import AskKind
 class TurnOptions:
     """One immutable set of options, shared by every turn of the process.
 
-    `ask_kinds` empty means asks are off. Without tools a turn is one model call, whatever `max_steps` says.
+    `ask_kinds` empty means asks are off. Without tools a turn is one model call, whatever
+    `max_steps` says.
     """
 
     ask_kinds: tuple[AskKind, ...] = ()

@@ -1,10 +1,10 @@
 """What turns need from outside: storage, the language model, ids.
 
-One call of a storage port is one transaction. The owner is an argument of every call that a person starts, and a
-condition of every query behind it.
+One call of a storage port is one transaction. The owner is an argument of every call that a person
+starts, and a condition of every query behind it.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 from uuid import UUID
@@ -66,7 +66,7 @@ class AnswerOpening:
 
 @dataclass(frozen=True)
 class Opening:
-    """What TX1 stores (spec turns 3.5). Without a conversation it makes one, named `new_conversation_id`."""
+    """What TX1 stores (spec turns 3.5). `new_conversation_id` names the one it may have to make."""
 
     turn_id: UUID
     owner: str
@@ -98,8 +98,8 @@ class OpenedTurn:
 class ChainContext:
     """All that the model is sent of a chain (spec turns 5.3).
 
-    `history` holds the rows up to the chain's starting point in their order, each with its ask; `asks` holds the asks
-    of the chain's steps.
+    `history` holds the rows up to the chain's starting point in their order, each with its ask;
+    `asks` holds the asks of the chain's steps.
     """
 
     history: tuple[Message, ...]
@@ -111,7 +111,8 @@ class ChainContext:
 class CollectedAsk:
     """A valid ask of a step that is about to pause, in call order.
 
-    `spare_call_id` becomes its public id where `call.tool_call_id` is already that of another ask of the conversation.
+    `spare_call_id` becomes its public id where `call.tool_call_id` is already that of another ask
+    of the conversation.
     """
 
     call: StepCall
@@ -125,21 +126,23 @@ class CollectedAsk:
 class Ending:
     """What TX2 stores at the end of a turn's work.
 
-    With `asks` the turn pauses, if the slot is free; `step` then holds the step they came from. `rows` are the rows of
-    calls that were no asks, in event order. `text` is the reply, cleaned, or empty. With `title_due` false, or where the
-    conversation has a title, the turn is closed at once.
+    With `asks` the turn pauses, if the slot is free; `step` then holds the step they came from, and
+    `events` what that step has to tell before the ask. `rows` are the rows of calls that were no
+    asks, in event order. `text` is the reply, cleaned, or empty. With `title_due` false, or where
+    the conversation has a title, the turn is closed at once.
     """
 
     rows: tuple[MessageDraft, ...] = ()
     text: str = ""
     step: Step | None = None
+    events: tuple[EventBody, ...] = ()
     asks: tuple[CollectedAsk, ...] = ()
     title_due: bool = False
 
 
 @dataclass(frozen=True)
 class EndedTurn:
-    """A turn after TX2, TX4 or TX2f. `result` is set once it is closed; until then a title is still to come."""
+    """A turn after TX2, TX4 or TX2f. Without `result` it is not closed: a title is to come."""
 
     events: tuple[TurnEvent, ...]
     result: TurnResult | None
@@ -147,16 +150,17 @@ class EndedTurn:
 
 @dataclass(frozen=True)
 class AnswerableAsk:
-    """What the checks before TX1 read of a conversation: the ask it waits on, or who resolved the one named."""
+    """The ask that a conversation waits on, and the one that a client named."""
 
     pending: Ask | None
     named: Ask | None
 
 
 class TurnStore(Protocol):
-    """Keeps turns. After `open_turn` every call is fenced: it raises `Fenced` where the lease is lost.
+    """Keeps turns. After `open_turn` every write is fenced: it raises `Fenced` without the lease.
 
-    Every call raises `Unavailable` when the database can't be reached; nothing of that call is stored then.
+    Every call raises `Unavailable` when the database can't be reached; nothing of that call is
+    stored then.
     """
 
     async def read_asks(
@@ -193,13 +197,13 @@ class TurnStore(Protocol):
     async def end_turn(self, turn: OpenedTurn, ending: Ending) -> EndedTurn:
         """Stores the rows of the turn and pauses or finishes it (TX2).
 
-        Of several asks the first in call order gets the conversation's single slot; the others, and the first too where
-        the slot is taken or the conversation is deleted, are stored cancelled.
+        Of several asks the first in call order gets the conversation's single slot; the others, and
+        the first too where the slot is taken or the conversation is deleted, are stored cancelled.
         """
         ...
 
     async def close_turn(self, turn: OpenedTurn, title: str | None) -> EndedTurn:
-        """Closes a turn whose rows are stored; sets the title if the conversation has none yet (TX4)."""
+        """Closes a turn whose rows are stored; sets the title if there is none yet (TX4)."""
         ...
 
     async def fail_turn(
@@ -408,7 +412,7 @@ class Model(Protocol):
         """Tells whether the model can call tools."""
         ...
 
-    def stream(self, call: ModelCall) -> AsyncIterator[Part]:
+    def stream(self, call: ModelCall) -> AsyncGenerator[Part, None]:
         """Streams the parts of one model call. Ending the iteration early ends the call.
 
         Raises:

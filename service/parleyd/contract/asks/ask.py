@@ -4,15 +4,17 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 from uuid import UUID
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
+from parleyd.contract.answers import AskAction
+from parleyd.contract.asks.kind import AskKind
 from parleyd.contract.cards import SimpleCard
 from parleyd.contract.value import Value
 
-AskKind: TypeAlias = Literal["choice", "confirm", "markdown", "form", "files"]
+__all__ = ["Ask", "AskAction", "AskKind", "AskOrigin", "AskStatus"]
+
 AskOrigin: TypeAlias = Literal["model", "approval", "service"]
 AskStatus: TypeAlias = Literal["pending", "answered", "cancelled"]
-AskAction: TypeAlias = Literal["accept", "decline", "cancel"]
 
 
 class Ask(Value):
@@ -36,5 +38,5 @@ class Ask(Value):
     answer: dict[str, JsonValue] | None = None
     created_by_turn: UUID | None = None
     resolved_by_turn: UUID | None = None
-    create_time: datetime = Field()
+    create_time: datetime
     resolve_time: datetime | None = None

@@ -1,0 +1,79 @@
+"""Runs the service until it is told to stop."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Final
+
+import structlog
+import uvloop
+
+from parleyd.app.faults import CommandFailed
+from parleyd.app.identity import DEVELOPER, TOKEN_LIFETIME, development_token
+from parleyd.app.settings import Settings
+from parleyd.app.wiring import whole_service
+
+STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+log = structlog.stdlib.get_logger()
+
+
+def serve(settings: Settings) -> None:
+    """Serves until SIGTERM or SIGINT, then lets running turns end; a second signal stops at once.
+
+    Prints the address when it answers, and in development a token.
+
+    Raises:
+        ConfigurationError: Nobody is trusted, or the database's address is malformed.
+        CommandFailed: The database or the address can't be had, or a second signal came.
+    """
+    try:
+        uvloop.run(_serve(settings))
+    except asyncio.CancelledError as error:
+        raise CommandFailed("Stopped before the running turns had ended.") from error
+
+
+async def _serve(settings: Settings) -> None:
+    if not (settings.database_url or settings.development):
+        log.warning("embedded_database", hint="set PARLEY_DATABASE_URL to a server of your own")
+    with _told_to_stop() as stop:
+        async with whole_service(settings) as service:
+            _announce(settings, service.address)
+            await stop.wait()
+            log.info("stopping")
+
+
+def _announce(settings: Settings, address: str) -> None:
+    lines = [f"Parley listens on {address}."]
+    if settings.development:
+        hours = round(TOKEN_LIFETIME.total_seconds() / 3600)
+        lines += [
+            f"A token for {DEVELOPER!r}, good for {hours} hours:",
+            development_token(settings),
+        ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
+
+
+@contextmanager
+def _told_to_stop() -> Generator[asyncio.Event]:
+    """Yields an event that the first stop signal sets; the second cancels the current task."""
+    loop = asyncio.get_running_loop()
+    serving = asyncio.current_task()
+    assert serving
+    stop = asyncio.Event()
+
+    def told() -> None:
+        if stop.is_set():
+            serving.cancel()
+        stop.set()
+
+    for number in STOP_SIGNALS:
+        loop.add_signal_handler(number, told)
+    try:
+        yield stop
+    finally:
+        for number in STOP_SIGNALS:
+            loop.remove_signal_handler(number)

@@ -1,0 +1,298 @@
+"""Settings: environment variables over an optional TOML file, checked as one object at start.
+
+`PARLEY_CONFIG` names the file; its keys are the fields below, and `PARLEY_<FIELD>` overrides each.
+"""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AnyHttpUrl,
+    BaseModel,
+    ConfigDict,
+    Field,
+    FilePath,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from parleyd.app.embedded_postgres import PG_HOME_VARIABLES
+from parleyd.app.faults import ConfigurationError
+from parleyd.contract import limits
+from parleyd.contract.asks.ask import AskKind
+from parleyd.contract.asks.kinds import ASK_KINDS
+from parleyd.rpc.auth import ALGORITHMS
+
+PREFIX = "PARLEY_"
+CONFIG = "PARLEY_CONFIG"
+DEMO_MODEL = "demo"
+"""The name of the keyless agent that ships with the service."""
+GEMINI_MODEL = "gemini-flash-latest"
+"""What answers where there is a key and no model is named: Google's latest release of its kind."""
+
+
+def default_data_dir() -> Path:
+    """Returns the folder for what the service keeps on this machine.
+
+    As root it lies outside root's home: the embedded server runs as another user, who must reach
+    it.
+    """
+    if os.name == "posix" and os.geteuid() == 0:
+        return Path("/var/lib/parley")
+    data_home = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(data_home).expanduser() / "parley"
+
+
+class Settings(BaseModel):
+    """What a deployment decides, whole and consistent.
+
+    Built directly it reads no environment; `load_settings` does.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    environment: Literal["development", "production"] = "production"
+    """In development the service signs tokens itself and listens on this machine alone."""
+    host: str = "127.0.0.1"
+    port: int = Field(default=50051, ge=0, le=65535)
+    """0 picks a free port."""
+
+    database_url: SecretStr | None = None
+    """`postgresql://…`. Unset: a PostgreSQL of our own in `data_dir`."""
+    pool_size: int = Field(default=10, ge=1)
+    data_dir: Path = Field(default_factory=default_data_dir)
+
+    jwt_issuer: str | None = Field(default=None, min_length=1)
+    jwt_audience: str = Field(default="parley", min_length=1)
+    jwt_algorithms: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=("RS256", "ES256", "EdDSA"), min_length=1
+    )
+    """The signatures that count; of those that a public key checks (spec turns 13.1)."""
+    jwks_url: AnyHttpUrl | None = None
+    jwks_file: FilePath | None = None
+
+    model: str | None = Field(default=None, min_length=1)
+    """A Gemini model's name, or `demo`.
+
+    Unset: Gemini where there is a key, else the demo agent in development.
+    """
+    title_model: str | None = Field(default=None, min_length=1)
+    """Another Gemini model for titles. Unset: the same model."""
+    gemini_api_key: SecretStr | None = None
+    """Read from `GEMINI_API_KEY` too."""
+    gemini_base_url: AnyHttpUrl | None = None
+
+    asks: Annotated[tuple[AskKind, ...], NoDecode] = ASK_KINDS
+    """The kinds of question the agent may ask; none switches asks off (spec turns 2)."""
+    max_steps: int = Field(default=limits.TURN_STEPS, ge=1)
+    system_prompt: str | None = None
+    allow_client_system_instruction: bool = False
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["json", "console"] | None = None
+    """Unset: lines for people in development, JSON elsewhere."""
+
+    @property
+    def development(self) -> bool:
+        """Tells whether this is somebody's own machine."""
+        return self.environment == "development"
+
+    @property
+    def log_style(self) -> Literal["json", "console"]:
+        """How log lines look."""
+        return self.log_format or ("console" if self.development else "json")
+
+    @field_validator("jwt_algorithms", "asks", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        """Reads a list as a variable spells it, `choice, confirm`."""
+        if isinstance(value, str):
+            return tuple(item.strip() for item in value.split(",") if item.strip())
+        return value
+
+    @field_validator("jwt_algorithms")
+    @classmethod
+    def _refuse_shared_secrets(cls, algorithms: tuple[str, ...]) -> tuple[str, ...]:
+        if refused := [name for name in algorithms if name not in ALGORITHMS]:
+            raise ValueError(f"{refused[0]!r} is none of {', '.join(sorted(ALGORITHMS))}")
+        return tuple(dict.fromkeys(algorithms))
+
+    @field_validator("asks")
+    @classmethod
+    def _refuse_kinds_not_built(cls, kinds: tuple[AskKind, ...]) -> tuple[AskKind, ...]:
+        if missing := [kind for kind in kinds if kind not in ASK_KINDS]:
+            raise ValueError(f"asks of the kind {missing[0]!r} are not built into this version")
+        return tuple(dict.fromkeys(kinds))
+
+    @field_validator("database_url")
+    @classmethod
+    def _name_a_postgres(cls, url: SecretStr | None) -> SecretStr | None:
+        if url and urlsplit(url.get_secret_value()).scheme not in {"postgresql", "postgres"}:
+            raise ValueError("it has to start with postgresql://")
+        return url
+
+    @model_validator(mode="after")
+    def _agree_on_identity(self) -> Self:
+        if self.jwks_url and self.jwks_file:
+            raise ValueError(
+                "PARLEY_JWKS_URL and PARLEY_JWKS_FILE are two sources of keys: leave one out."
+            )
+        if not self.development:
+            return self
+        for field in ("jwt_issuer", "jwks_url", "jwks_file"):
+            if getattr(self, field):
+                raise ValueError(
+                    "In development the service signs tokens with a key of its own, so "
+                    f"{_variable(field)} is of no use: leave it out, or leave development."
+                )
+        if not _is_loopback(self.host):
+            raise ValueError(
+                f"In development the service listens on this machine alone, not on {self.host!r}: "
+                "leave PARLEY_HOST out, or leave development and configure an issuer."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _agree_on_the_model(self) -> Self:
+        if self.gemini_api_key and self.model != DEMO_MODEL:
+            return self
+        if self.model and self.model != DEMO_MODEL:
+            raise ValueError(
+                f"The model {self.model!r} needs a Gemini key: set GEMINI_API_KEY, "
+                "or leave PARLEY_MODEL out."
+            )
+        for field in ("title_model", "gemini_base_url"):
+            if getattr(self, field):
+                raise ValueError(
+                    f"{_variable(field)} is of no use without Gemini: leave it out, or set "
+                    f"GEMINI_API_KEY and a model other than {DEMO_MODEL!r}."
+                )
+        return self
+
+
+def load_settings(*, development: bool = False, port: int | None = None) -> Settings:
+    """Reads the settings.
+
+    The arguments (the command line) win over variables, and those over the file. A variable that is
+    set but empty counts as unset; of `PARLEY_ASKS` it means no kinds. `GEMINI_API_KEY` comes last.
+
+    Raises:
+        ConfigurationError: An unknown name, a value that can't be, options that contradict each
+            other, or a file that can't be read.
+    """
+    given: dict[str, Any] = {}
+    if development:
+        given["environment"] = "development"
+    if port is not None:
+        given["port"] = port
+    variables = {name.upper(): value for name, value in os.environ.items()}
+    _refuse_unknown_variables(variables)
+    path = Path(variables[CONFIG]) if variables.get(CONFIG) else None
+    in_file = _read_file(path) if path else {}
+    if variables.get("PARLEY_ASKS") == "":
+        given["asks"] = ()
+
+    class Sources(Settings, BaseSettings):
+        """The settings with the places they come from."""
+
+        model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(
+            env_prefix=PREFIX, env_ignore_empty=True
+        )
+
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            env_settings: PydanticBaseSettingsSource,
+            dotenv_settings: PydanticBaseSettingsSource,
+            file_secret_settings: PydanticBaseSettingsSource,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            """Orders the sources, the strongest first."""
+            del dotenv_settings, file_secret_settings
+            key = variables.get("GEMINI_API_KEY")
+            shared: dict[str, Any] = {"gemini_api_key": key} if key else {}
+            return (
+                init_settings,
+                env_settings,
+                InitSettingsSource(settings_cls, in_file),
+                InitSettingsSource(settings_cls, shared),
+            )
+
+    try:
+        return Sources(**given)
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        raise ConfigurationError(_sentence(fault, variables, path)) from error
+
+
+def _refuse_unknown_variables(variables: Mapping[str, str]) -> None:
+    known = {
+        *(_variable(field) for field in Settings.model_fields),
+        CONFIG,
+        *PG_HOME_VARIABLES,
+    }
+    for name in sorted(variables):
+        if name.startswith(PREFIX) and name not in known:
+            near = _nearest(name.removeprefix(PREFIX).lower())
+            instead = f"write {_variable(near)}, or " if near else ""
+            raise ConfigurationError(f"There is no setting {name}: {instead}leave it out.")
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text())
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            f"PARLEY_CONFIG names {path}, which can't be read ({error}): "
+            "name a readable file or leave it out."
+        ) from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{path} is no TOML: {error}. Mend it there.") from error
+
+
+def _sentence(fault: ErrorDetails, variables: Mapping[str, str], path: Path | None) -> str:
+    """Returns one fault as a sentence, without the value: it may be a secret."""
+    message = fault["msg"].removeprefix("Value error, ")
+    if not fault["loc"]:
+        return message
+    field = str(fault["loc"][0])
+    if fault["type"] == "extra_forbidden":
+        near = _nearest(field)
+        instead = f"write {near}, or " if near else ""
+        return f"There is no setting {field!r} in {path}: {instead}leave it out."
+    name = _variable(field)
+    if path and name not in variables:
+        name = f"{field!r} in {path}"
+    return f"{name} can't be used: {message[0].lower()}{message[1:].rstrip('.')}."
+
+
+def _nearest(field: str) -> str | None:
+    return next(iter(difflib.get_close_matches(field, Settings.model_fields, n=1)), None)
+
+
+def _variable(field: str) -> str:
+    return f"{PREFIX}{field.upper()}"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,113 @@
+"""The answer envelope: what a person, or the server, says to an ask (spec asks 9, V10)."""
+
+from collections.abc import Iterator
+from typing import Final, Literal, TypeAlias
+
+from pydantic import JsonValue
+
+from parleyd.contract import limits
+from parleyd.contract.asks.kind import AskKind, Kind
+from parleyd.contract.asks.kinds import kind_named
+from parleyd.contract.field_errors import Code, Fault, FieldError, in_order
+from parleyd.contract.json import JsonObject
+from parleyd.contract.records import Key, ObjectShape, RecordShape
+from parleyd.contract.shapes import EnumShape, TextShape
+
+AskAction: TypeAlias = Literal["accept", "decline", "cancel"]
+"""`accept`: answered. `decline`: skipped. `cancel`: dropped."""
+
+USER_SENT_MESSAGE: Final = "user_sent_message"
+"""The person typed a message instead of answering."""
+ONE_ASK_AT_A_TIME: Final = "one_ask_at_a_time"
+"""The ask lost the conversation's single slot."""
+CONVERSATION_DELETED: Final = "conversation_deleted"
+"""The conversation was deleted (spec turns 7.3)."""
+
+_ACTION = Key(
+    "action",
+    EnumShape(("accept", "decline", "cancel")),
+    "What is done with the question.",
+    required=True,
+)
+_ACTION_ALONE = RecordShape((_ACTION,))
+_ENVELOPES: Final = {
+    "accept": RecordShape((_ACTION, Key("content", ObjectShape(), "The answer.", required=True))),
+    "decline": _ACTION_ALONE,
+    "cancel": RecordShape((_ACTION, Key("reason", TextShape(limits.CANCEL_REASON), "Why."))),
+}
+
+
+def accepted(content: JsonObject) -> dict[str, JsonValue]:
+    """Returns the envelope that answers with `content`."""
+    return {"action": "accept", "content": dict(content)}
+
+
+def declined() -> dict[str, JsonValue]:
+    """Returns the envelope that skips."""
+    return {"action": "decline"}
+
+
+def cancelled(reason: str) -> dict[str, JsonValue]:
+    """Returns the envelope that drops the ask; the server's reasons are the constants above."""
+    return {"action": "cancel", "reason": reason}
+
+
+def action_of(envelope: JsonObject) -> AskAction:
+    """Returns what a valid envelope does.
+
+    Raises:
+        ValueError: It is no valid envelope.
+    """
+    match envelope.get("action"):
+        case "accept":
+            return "accept"
+        case "decline":
+            return "decline"
+        case "cancel":
+            return "cancel"
+        case _:
+            raise ValueError("An envelope without one of the three actions is not valid.")
+
+
+def check_answer(
+    kind: AskKind, ask_input: JsonObject, response: JsonValue
+) -> tuple[FieldError, ...]:
+    """Returns what is wrong with an answer to a stored ask, in order; nothing if it is valid.
+
+    `ask_input` is a valid input of the kind, `response` any JSON value; neither is changed. Three
+    stages (envelope, shape of the content, rules of the content) follow each other, and one with
+    faults ends the check (V10). The surface plays no part (CS5).
+
+    Raises:
+        ValueError: There is no such kind (V11).
+    """
+    asked = kind_named(kind)
+    if envelope_faults := [*_check_envelope(asked, ask_input, response)]:
+        return in_order(envelope_faults)
+    content = response.get("content") if isinstance(response, dict) else None
+    if not isinstance(content, dict):
+        return ()
+    if shape_faults := [*asked.content.check(content, ("content",))]:
+        return in_order(shape_faults)
+    return in_order(asked.content_rules(ask_input, content))
+
+
+def _check_envelope(kind: Kind, ask_input: JsonObject, response: JsonValue) -> Iterator[Fault]:
+    """Yields what breaks EN1 to EN4. Without a known action no other key is looked at."""
+    if not isinstance(response, dict):
+        yield from _ACTION_ALONE.check(response, ())
+        return
+    action = response.get("action")
+    envelope = _ENVELOPES.get(action) if isinstance(action, str) else None
+    if envelope is None:
+        yield from _ACTION_ALONE.check(_ACTION_ALONE.known(response), ())
+        return
+    faults = [*envelope.check(response, ())]
+    yield from faults
+    if not faults and action == "decline" and not kind.may_decline(ask_input):
+        yield Fault(
+            ("action",),
+            Code.DECLINE_NOT_ALLOWED,
+            '`action` is "decline", but this question can\'t be skipped.',
+            'Answer it with the `action` "accept".',
+        )

@@ -1,0 +1,169 @@
+"""The fields of requests that are checked before anything else (spec turns 3.2, check 2).
+
+Texts come back in storable form. A fault names the field by its contract path, in camelCase.
+"""
+
+import re
+from typing import TypeVar
+from uuid import UUID
+
+from parleyd.contract import limits
+from parleyd.contract.errors import (
+    ButtonIdRequired,
+    ConversationRequired,
+    InvalidRequest,
+    Malformed,
+    PromptRequired,
+    ToolCallIdRequired,
+)
+from parleyd.contract.field_errors import Code, FieldError, quoted
+from parleyd.contract.text import storable, trim, units
+
+_Fault = TypeVar("_Fault", bound=Malformed)
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def malformed(error: type[_Fault], path: str, code: Code, message: str, fix: str) -> _Fault:
+    """Returns an error about one field, whose text is that of the field."""
+    field = FieldError(path=path, code=code, message=message, fix=fix)
+    return error(f"{message} {fix}", [field])
+
+
+def conversation_id(text: str) -> UUID:
+    """Returns the id of a conversation from its canonical text.
+
+    Raises:
+        InvalidRequest: Anything else, nothing included.
+    """
+    if not _UUID.fullmatch(text):
+        raise malformed(
+            InvalidRequest,
+            "conversationId",
+            Code.INVALID_FORMAT,
+            f"conversationId is {quoted(text)}, which names no conversation.",
+            "Send the conversation_id that the server gave.",
+        )
+    return UUID(text)
+
+
+def required_conversation_id(text: str) -> UUID:
+    """Returns the id of the conversation that a turn needs.
+
+    Raises:
+        ConversationRequired: There is none.
+        InvalidRequest: It is no id.
+    """
+    if not text:
+        raise malformed(
+            ConversationRequired,
+            "conversationId",
+            Code.MISSING_REQUIRED,
+            "conversationId is missing.",
+            "Name the conversation; only a prompt to StreamTurn may do without one.",
+        )
+    return conversation_id(text)
+
+
+def tool_call_id(text: str) -> str:
+    """Returns the id of an ask.
+
+    Raises:
+        ToolCallIdRequired: There is none.
+        InvalidRequest: It is longer than any.
+    """
+    if not text:
+        raise malformed(
+            ToolCallIdRequired,
+            "toolCallId",
+            Code.MISSING_REQUIRED,
+            "toolCallId is missing.",
+            "Name the ask by the tool_call_id it came with.",
+        )
+    if len(text) > limits.TOOL_CALL_ID_CHARACTERS:
+        raise malformed(
+            InvalidRequest,
+            "toolCallId",
+            Code.TOO_LONG,
+            f"toolCallId has more than {limits.TOOL_CALL_ID_CHARACTERS} characters.",
+            "Name the ask by the tool_call_id it came with.",
+        )
+    return storable(text)
+
+
+def button_id(text: str) -> str:
+    """Returns the id of a button.
+
+    Raises:
+        ButtonIdRequired: There is none.
+    """
+    if not text:
+        raise malformed(
+            ButtonIdRequired,
+            "buttonId",
+            Code.MISSING_REQUIRED,
+            "buttonId is missing.",
+            "Name a button of the ask's card by its id.",
+        )
+    return storable(text)
+
+
+def prompt_text(text: str) -> str:
+    """Returns what the person wrote. Blank text is text.
+
+    Raises:
+        PromptRequired: Nothing.
+        InvalidRequest: More than a turn takes.
+    """
+    if not text:
+        raise prompt_required()
+    if units(text) > limits.TURN_PROMPT:
+        raise malformed(
+            InvalidRequest,
+            "prompt",
+            Code.TOO_LONG,
+            f"prompt has {units(text)} UTF-16 units, more than {limits.TURN_PROMPT}.",
+            "Shorten it.",
+        )
+    return storable(text)
+
+
+def prompt_required() -> PromptRequired:
+    """Returns the fault of a turn without an input, or with an empty prompt."""
+    return malformed(
+        PromptRequired,
+        "prompt",
+        Code.MISSING_REQUIRED,
+        "There is nothing to run a turn on.",
+        "Send a prompt that is not empty, an answer or a button.",
+    )
+
+
+def title(text: str) -> str | None:
+    """Returns a conversation's title, trimmed; none for an empty one (7.3).
+
+    Raises:
+        InvalidRequest: It is too long.
+    """
+    return _short("title", trim(text), limits.CONVERSATION_TITLE_CHARACTERS)
+
+
+def project(text: str) -> str | None:
+    """Returns the name of a project; none for an empty one.
+
+    Raises:
+        InvalidRequest: It is too long.
+    """
+    return _short("project", text, limits.CONVERSATION_PROJECT_CHARACTERS)
+
+
+def _short(path: str, text: str, most: int) -> str | None:
+    if len(text) > most:
+        raise malformed(
+            InvalidRequest,
+            path,
+            Code.TOO_LONG,
+            f"{path} has {len(text)} characters, more than {most}.",
+            "Shorten it.",
+        )
+    return storable(text) or None

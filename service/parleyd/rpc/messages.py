@@ -1,0 +1,86 @@
+"""The rows of a conversation on the wire (spec turns 4.3, 7.3)."""
+
+from typing import assert_never
+
+from parley.v1 import conversations_pb2
+from parleyd.contract.asks.ask import Ask, AskStatus
+from parleyd.contract.json import compact
+from parleyd.contract.messages import Message, MessageType, ReplyStatus
+from parleyd.rpc.answers import answer_to_proto
+from parleyd.rpc.asks import ask_input_to_proto, origin_to_proto
+from parleyd.rpc.kinds import kind_to_proto
+from parleyd.rpc.times import time_to_proto
+
+
+def message_to_proto(message: Message) -> conversations_pb2.Message:
+    """Returns a stored row. `seq` is its id within the conversation."""
+    return conversations_pb2.Message(
+        conversation_id=str(message.conversation_id),
+        message_id=str(message.seq),
+        turn_id=str(message.turn_id),
+        type=message_type_to_proto(message.type),
+        text=message.text,
+        model=message.model or "",
+        status=reply_status_to_proto(message.status),
+        tool_call_id=message.tool_call_id or "",
+        tool_name=message.tool_name or "",
+        args_json=compact(message.args) if message.type == "tool_call" else "",
+        result_json=compact(message.result) if message.type == "tool_result" else "",
+        ask=_ask_to_proto(message.ask, message.type) if message.ask else None,
+        create_time=time_to_proto(message.create_time),
+    )
+
+
+def message_type_to_proto(of: MessageType) -> conversations_pb2.Message.Type.ValueType:
+    """Returns the enum value of a row's type."""
+    match of:
+        case "user":
+            return conversations_pb2.Message.TYPE_USER
+        case "assistant":
+            return conversations_pb2.Message.TYPE_ASSISTANT
+        case "tool_call":
+            return conversations_pb2.Message.TYPE_TOOL_CALL
+        case "tool_result":
+            return conversations_pb2.Message.TYPE_TOOL_RESULT
+        case _:
+            assert_never(of)
+
+
+def reply_status_to_proto(
+    status: ReplyStatus | None,
+) -> conversations_pb2.Message.Status.ValueType:
+    """Returns the enum value of a reply's status; no other row has one."""
+    match status:
+        case None:
+            return conversations_pb2.Message.STATUS_UNSPECIFIED
+        case "complete":
+            return conversations_pb2.Message.STATUS_COMPLETE
+        case "error":
+            return conversations_pb2.Message.STATUS_ERROR
+        case _:
+            assert_never(status)
+
+
+def ask_status_to_proto(status: AskStatus) -> conversations_pb2.MessageAsk.Status.ValueType:
+    """Returns the enum value of where an ask stands."""
+    match status:
+        case "pending":
+            return conversations_pb2.MessageAsk.STATUS_PENDING
+        case "answered":
+            return conversations_pb2.MessageAsk.STATUS_ANSWERED
+        case "cancelled":
+            return conversations_pb2.MessageAsk.STATUS_CANCELLED
+        case _:
+            assert_never(status)
+
+
+def _ask_to_proto(ask: Ask, row: MessageType) -> conversations_pb2.MessageAsk:
+    """Returns the ask of a row: the question on its call, the answer on its result."""
+    answer = ask.answer if row == "tool_result" else None
+    return conversations_pb2.MessageAsk(
+        kind=kind_to_proto(ask.kind),
+        status=ask_status_to_proto(ask.status),
+        origin=origin_to_proto(ask.origin),
+        input=ask_input_to_proto(ask.kind, ask.input) if row == "tool_call" else None,
+        answer=answer_to_proto(ask.kind, answer) if answer else None,
+    )

@@ -1,0 +1,1 @@
+"""The schema's history. It only goes forward: a step back would throw answers away."""

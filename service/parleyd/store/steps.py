@@ -1,0 +1,124 @@
+"""Steps: what a chain's model calls were, kept as long as the chain may go on."""
+
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import (
+    CTE,
+    ColumnElement,
+    Connection,
+    LargeBinary,
+    Uuid,
+    delete,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from parleyd.contract.events import EventBody, TurnEvent
+from parleyd.contract.steps import Step
+from parleyd.store.events import inserted_events, numbered, payloads_of
+from parleyd.store.locks import fence, state_of, within
+from parleyd.store.statements import given, run
+from parleyd.store.tables import turn_steps
+from parleyd.turns.ports import Fenced, OpenedTurn
+from parleyd.turns.records import storable_event
+
+_COLUMNS: Final = [turn_steps.c[name] for name in Step.model_fields if name != "messages"]
+
+# ---------------------------------------------------------------- TX-J
+
+
+def journal_step(
+    connection: Connection, turn: OpenedTurn, step: Step, events: Sequence[EventBody]
+) -> tuple[TurnEvent, ...]:
+    """Stores a finished step with its events. Needs no lock on the conversation.
+
+    Raises:
+        Fenced: The lease is lost, or the turn has ended.
+    """
+    bodies = [storable_event(event) for event in events]
+    last_event = run(
+        connection,
+        _JOURNAL,
+        **within(turn.lease, len(bodies)),
+        events=payloads_of(bodies),
+        **step_values(turn.chain_id, step),
+    ).scalar_one_or_none()
+    if last_event is None:
+        raise Fenced
+    return numbered(turn.lease.turn_id, bodies, last_event)
+
+
+def was_journaled(connection: Connection, turn: OpenedTurn, step: Step) -> bool:
+    """Tells whether `journal_step` was committed, once its transaction has ended.
+
+    Raises:
+        Fenced: The lease is lost.
+    """
+    state_of(connection, turn.lease)
+    found = run(connection, _IS_THERE, chain=turn.chain_id, step=step.step_no)
+    return found.one_or_none() is not None
+
+
+# ---------------------------------------------------------------- writing
+
+
+def inserted_step(behind: CTE) -> CTE:
+    """Inserts the step of `step_values`, if it is one, for `turn` of `chain`."""
+    # An array of no or one element makes no row or one.
+    array = given("step_messages", ARRAY(LargeBinary))
+    messages = func.unnest(array).table_valued("messages").render_derived(name="step_messages")
+    rows = (
+        select(
+            given("chain", Uuid()),
+            given("turn", Uuid()),
+            *[given(f"step_{each.name}", each.type) for each in _COLUMNS],
+            messages.c.messages,
+        )
+        .select_from(behind)
+        .join(messages, literal_column("true"))
+    )
+    names = ["chain_id", "turn_id", *(each.name for each in _COLUMNS), "messages"]
+    return insert(turn_steps).from_select(names, rows).cte("new_step")
+
+
+def step_values(chain_id: UUID, step: Step | None) -> dict[str, object]:
+    """Returns the values of `inserted_step`."""
+    return {
+        "chain": chain_id,
+        "step_messages": [step.messages] if step else [],
+        **{f"step_{each.name}": getattr(step, each.name, None) for each in _COLUMNS},
+    }
+
+
+def deleted_steps(*which: ColumnElement[bool]) -> CTE:
+    """Deletes the steps of chains that will not go on: those that any of `which` names."""
+    return delete(turn_steps).where(or_(*which)).cte("old_steps")
+
+
+_FENCE: Final = fence("running")
+_JOURNAL: Final = select(_FENCE.c.last_event).add_cte(
+    inserted_step(_FENCE), inserted_events(_FENCE)
+)
+_IS_THERE: Final = select(turn_steps.c.step_no).where(
+    turn_steps.c.chain_id == given("chain"), turn_steps.c.step_no == given("step")
+)
+
+# ---------------------------------------------------------------- reading
+
+_OF_CHAIN: Final = (
+    select(*[turn_steps.c[name] for name in Step.model_fields])
+    .where(turn_steps.c.chain_id == given("chain"))
+    .order_by(turn_steps.c.step_no)
+)
+
+
+def read_steps(connection: Connection, chain_id: UUID) -> tuple[Step, ...]:
+    """Reads the steps of a chain in their order."""
+    rows = run(connection, _OF_CHAIN, chain=chain_id).mappings()
+    return tuple(Step(**row) for row in rows)

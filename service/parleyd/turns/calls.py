@@ -1,0 +1,122 @@
+"""Judges the tool calls of a finished step (spec turns 3.4.3)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from parleyd.contract import limits
+from parleyd.contract.asks.ask import AskKind
+from parleyd.contract.asks.kinds import TOOL_PREFIX, check_ask, kind_of_tool, tool_name
+from parleyd.contract.events import EventBody, ToolCalled, ToolReturned
+from parleyd.contract.field_errors import as_tool_error, quoted
+from parleyd.contract.json import storable_json
+from parleyd.contract.messages import MessageDraft
+from parleyd.contract.steps import StepCall
+from parleyd.contract.surfaces import Surface
+from parleyd.contract.text import storable
+from parleyd.turns.ports import CallPart, CollectedAsk, Ids
+
+
+@dataclass(frozen=True)
+class JudgedCalls:
+    """The calls of a step in call order, its valid asks, and what to show of the others."""
+
+    calls: tuple[StepCall, ...]
+    asks: tuple[CollectedAsk, ...]
+    events: tuple[EventBody, ...]
+    rows: tuple[MessageDraft, ...]
+
+
+class CallJudge:
+    """Judges calls against the asks that one turn offers.
+
+    Remembers the public ids of the chain's calls, so that none is given twice.
+    """
+
+    def __init__(
+        self, kinds: Sequence[AskKind], surface: Surface, *, asks_on: bool, ids: Ids
+    ) -> None:
+        self._kinds = tuple(kinds)
+        self._surface: Surface = surface
+        self._asks_on = asks_on
+        self._ids = ids
+        self._taken: set[str] = set()
+
+    def remember(self, calls: Iterable[StepCall]) -> None:
+        """Marks the ids of earlier calls of the chain as taken."""
+        self._taken.update(call.tool_call_id for call in calls)
+
+    def judge(self, parts: Sequence[CallPart]) -> JudgedCalls:
+        """Returns what becomes of each call, in call order."""
+        calls: list[StepCall] = []
+        asks: list[CollectedAsk] = []
+        shown: list[StepCall] = []
+        for part in parts:
+            # What is checked, shown, stored and sent back as a result is one and the same.
+            name, args = storable(part.name), storable_json(part.args)
+            kind = kind_of_tool(name)
+            ask_id, error = None, None
+            if kind is None or kind not in self._kinds:
+                error = self._no_such_tool(name)
+            elif errors := check_ask(kind, args, self._surface):
+                error = as_tool_error(errors)
+            else:
+                ask_id = self._ids.uuid()
+            call = StepCall(
+                tool_call_id=self._public_id(part.call_id),
+                provider_call_id=part.call_id,
+                tool_name=name,
+                args=args,
+                role="invalid" if error else "ask",
+                ask_id=ask_id,
+                error=error,
+            )
+            calls.append(call)
+            if kind and ask_id and isinstance(args, dict):
+                asks.append(CollectedAsk(call, ask_id, kind, args, self._ids.call_id()))
+            elif not (self._asks_on and name.startswith(TOOL_PREFIX)):
+                shown.append(call)
+        return JudgedCalls(tuple(calls), tuple(asks), tuple(_events(shown)), tuple(_rows(shown)))
+
+    def _public_id(self, provider_id: str | None) -> str:
+        """Returns the provider's id where it can be the public one too (spec turns 4.2)."""
+        public = storable(provider_id) if provider_id else ""
+        if not public or public in self._taken or len(public) > limits.TOOL_CALL_ID_CHARACTERS:
+            public = self._ids.call_id()
+        self._taken.add(public)
+        return public
+
+    def _no_such_tool(self, name: str) -> str:
+        offered = ", ".join(tool_name(kind) for kind in self._kinds)
+        there_is = f"The tools are: {offered}." if offered else "There are no tools."
+        return f"There is no tool {quoted(name)!r} here. {there_is}"
+
+
+def _events(calls: Sequence[StepCall]) -> Iterator[EventBody]:
+    for call in calls:
+        yield ToolCalled(tool_call_id=call.tool_call_id, tool_name=call.tool_name, args=call.args)
+    for call in calls:
+        yield ToolReturned(
+            tool_call_id=call.tool_call_id,
+            tool_name=call.tool_name,
+            result={"error": call.error},
+            is_error=True,
+        )
+
+
+def _rows(calls: Sequence[StepCall]) -> Iterator[MessageDraft]:
+    for call in calls:
+        yield MessageDraft(
+            type="tool_call",
+            text=f"Tool call: {call.tool_name}",
+            tool_call_id=call.tool_call_id,
+            tool_name=call.tool_name,
+            args=call.args,
+        )
+    for call in calls:
+        yield MessageDraft(
+            type="tool_result",
+            text=f"Tool result: {call.tool_name}",
+            tool_call_id=call.tool_call_id,
+            tool_name=call.tool_name,
+            result={"error": call.error},
+        )

@@ -1,0 +1,103 @@
+"""What the model is sent of a conversation and of a chain (spec turns 5.2 to 5.4)."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from uuid import UUID
+
+from pydantic import JsonValue
+
+from parleyd.contract.asks.ask import Ask
+from parleyd.contract.messages import Message
+from parleyd.contract.steps import Step, StepCall
+from parleyd.turns.ports import (
+    ChainContext,
+    Model,
+    ProviderMessage,
+    RebuiltCall,
+    ToolOutcome,
+    UndecodableMessages,
+)
+
+DID_NOT_RUN = "This call did not run."
+
+
+def messages_of(context: ChainContext, model: Model) -> list[ProviderMessage]:
+    """Returns the history up to the chain's start, then each step with its tool message.
+
+    A step goes back to its own provider with the bytes that came from it. For another provider, or
+    where they can't be read any more, it is rebuilt from its calls.
+    """
+    asks = {ask.id: ask for ask in context.asks}
+    messages = list(_history(context.history, model))
+    for step in context.steps:
+        messages += _step_messages(step, model)
+        messages.append(model.tool_message(outcomes_of(step.calls, asks)))
+    return messages
+
+
+def outcomes_of(calls: Iterable[StepCall], asks: Mapping[UUID, Ask]) -> list[ToolOutcome]:
+    """Returns the result of every call of a step, in call order."""
+    return [_outcome(call, asks) for call in calls]
+
+
+def last_user_text(context: ChainContext) -> str:
+    """Returns what the person wrote last."""
+    return next((row.text for row in reversed(context.history) if row.type == "user"), "")
+
+
+def _outcome(call: StepCall, asks: Mapping[UUID, Ask]) -> ToolOutcome:
+    ask = asks.get(call.ask_id) if call.ask_id else None
+    if ask and ask.answer is not None:
+        return ToolOutcome(call.provider_call_id, call.tool_name, value=ask.answer)
+    return ToolOutcome(call.provider_call_id, call.tool_name, error=call.error or DID_NOT_RUN)
+
+
+def _step_messages(step: Step, model: Model) -> Sequence[ProviderMessage]:
+    if step.provider == model.provider:
+        try:
+            return model.decode(step.codec, step.messages)
+        except UndecodableMessages:
+            pass
+    return [
+        model.rebuilt_message(
+            [RebuiltCall(call.provider_call_id, call.tool_name, call.args) for call in step.calls]
+        )
+    ]
+
+
+def _history(rows: Sequence[Message], model: Model) -> Iterator[ProviderMessage]:
+    answers = {
+        row.ask_id: row.result
+        for row in rows
+        if row.type == "tool_result" and row.ask_id is not None
+    }
+    run: list[tuple[Ask, JsonValue]] = []
+    for row in rows:
+        if row.type == "tool_call" and row.ask and row.ask.origin == "model":
+            if row.ask.id in answers:
+                run.append((row.ask, answers[row.ask.id]))
+            continue
+        if row.type == "tool_call":
+            continue
+        yield from _asked(run, model)
+        run = []
+        if row.type == "user":
+            yield model.user_message(row.text)
+        elif row.type == "assistant" and row.text:
+            yield model.reply_message(row.text)
+    yield from _asked(run, model)
+
+
+def _asked(run: Sequence[tuple[Ask, JsonValue]], model: Model) -> Iterator[ProviderMessage]:
+    """Yields the asks of one step as one message with all calls and one with all results."""
+    if not run:
+        return
+    ids = [ask.provider_call_id or ask.tool_call_id for ask, _ in run]
+    yield model.rebuilt_message(
+        [RebuiltCall(id_, ask.tool_name, ask.input) for id_, (ask, _) in zip(ids, run, strict=True)]
+    )
+    yield model.tool_message(
+        [
+            ToolOutcome(id_, ask.tool_name, value=answer)
+            for id_, (ask, answer) in zip(ids, run, strict=True)
+        ]
+    )

@@ -1,0 +1,63 @@
+"""Cleans a reply, and asks for a title (spec turns 3.4.3, 12.2)."""
+
+import asyncio
+import json
+from typing import cast
+
+import structlog
+
+from parleyd.contract import limits
+from parleyd.contract.text import storable, trim
+from parleyd.turns.ports import Model, ModelFailed
+
+TITLE_INSTRUCTIONS = (
+    "Write a title of 3 to 6 words for this conversation, to stand in a sidebar. "
+    "Answer with the title alone: no quotes, no full stop, no explanation."
+)
+QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("«", "»"), ("„", "“"), ("`", "`"))
+
+log = structlog.stdlib.get_logger()
+
+
+def clean_reply(text: str) -> str:
+    """Returns the text of a last step as it is shown and stored.
+
+    Models leak the JSON of an action at the end of a reply: an object with an `action` key that
+    follows other text is removed; a reply that is nothing else is kept.
+    """
+    trimmed = trim(storable(text))
+    if not trimmed.endswith("}"):
+        return trimmed
+    start = trimmed.find("{")
+    while start >= 0:
+        if _is_action(trimmed[start:]):
+            return trim(trimmed[:start]) or trimmed
+        start = trimmed.find("{", start + 1)
+    return trimmed
+
+
+async def write_title(model: Model, temperature: float, user_text: str, reply: str) -> str | None:
+    """Returns a title for a conversation, or nothing where the model fails or is slow."""
+    prompt = f"The person: {user_text}\n\nThe reply: {reply[: limits.TITLE_REPLY_CHARACTERS]}"
+    try:
+        async with asyncio.timeout(limits.TITLE_SECONDS):
+            title = await model.generate_text(TITLE_INSTRUCTIONS, prompt, temperature)
+    except (ModelFailed, TimeoutError) as error:
+        log.warning("title_failed", cause=type(error).__name__)
+        return None
+    return _unquoted(trim(storable(title)))[: limits.CONVERSATION_TITLE_CHARACTERS] or None
+
+
+def _is_action(text: str) -> bool:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and "action" in cast("dict[str, object]", value)
+
+
+def _unquoted(title: str) -> str:
+    for opening, closing in QUOTES:
+        if len(title) > 1 and title.startswith(opening) and title.endswith(closing):
+            return trim(title[1:-1])
+    return title

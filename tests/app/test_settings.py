@@ -1,0 +1,332 @@
+"""The settings: where they come from, and what stops the start."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from parleyd.app.faults import ConfigurationError
+from parleyd.app.settings import Settings, default_data_dir, load_settings
+
+
+@pytest.fixture(autouse=True)
+def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.upper().startswith("PARLEY_") or name == "GEMINI_API_KEY":
+            monkeypatch.delenv(name)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is set, and what must be read or said."""
+
+    name: str
+    variables: dict[str, str] = field(default_factory=dict[str, str])
+    toml: str | None = None
+    development: bool = False
+    port: int | None = None
+    expected: dict[str, object] = field(default_factory=dict[str, object])
+    sentence: str = ""
+
+
+def set_up(case: Case, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    for name, value in case.variables.items():
+        monkeypatch.setenv(name, value)
+    if case.toml is not None:
+        path = folder / "parley.toml"
+        path.write_text(case.toml)
+        monkeypatch.setenv("PARLEY_CONFIG", str(path))
+
+
+READ = [
+    Case(
+        "defaults",
+        expected={
+            "environment": "production",
+            "host": "127.0.0.1",
+            "port": 50051,
+            "jwt_audience": "parley",
+            "jwt_algorithms": ("RS256", "ES256", "EdDSA"),
+            "asks": ("choice", "confirm"),
+            "max_steps": 5,
+            "database_url": None,
+            "gemini_api_key": None,
+        },
+    ),
+    Case(
+        "the environment",
+        {"PARLEY_PORT": "7", "PARLEY_JWT_ISSUER": "https://issuer", "PARLEY_POOL_SIZE": "3"},
+        expected={"port": 7, "jwt_issuer": "https://issuer", "pool_size": 3},
+    ),
+    Case(
+        "a file",
+        toml='port = 7\nasks = ["confirm"]\nsystem_prompt = "Be brief."',
+        expected={"port": 7, "asks": ("confirm",), "system_prompt": "Be brief."},
+    ),
+    Case(
+        "the environment wins over a file",
+        {"PARLEY_PORT": "8"},
+        toml="port = 7\npool_size = 4",
+        expected={"port": 8, "pool_size": 4},
+    ),
+    Case(
+        "the command line wins over both",
+        {"PARLEY_PORT": "8", "PARLEY_ENVIRONMENT": "production"},
+        toml="port = 7",
+        development=True,
+        port=0,
+        expected={"port": 0, "environment": "development"},
+    ),
+    Case(
+        "an empty variable is unset",
+        {"PARLEY_PORT": "", "PARLEY_DATABASE_URL": "", "PARLEY_CONFIG": "", "GEMINI_API_KEY": ""},
+        expected={"port": 50051, "database_url": None, "gemini_api_key": None},
+    ),
+    Case(
+        "a list of kinds, spaced and doubled",
+        {"PARLEY_ASKS": " confirm, choice,confirm"},
+        expected={"asks": ("confirm", "choice")},
+    ),
+    Case("no kinds in a variable", {"PARLEY_ASKS": ""}, expected={"asks": ()}),
+    Case("no kinds in a file", toml="asks = []", expected={"asks": ()}),
+    Case(
+        "no kinds in a variable over a file",
+        {"PARLEY_ASKS": ""},
+        toml='asks = ["choice"]',
+        expected={"asks": ()},
+    ),
+    Case(
+        "algorithms",
+        {"PARLEY_JWT_ALGORITHMS": "ES256,RS512"},
+        expected={"jwt_algorithms": ("ES256", "RS512")},
+    ),
+    Case(
+        "lower-case names",
+        {"parley_port": "9"},
+        expected={"port": 9},
+    ),
+    Case(
+        "loopback by name in development",
+        {"PARLEY_HOST": "localhost"},
+        development=True,
+        expected={"host": "localhost"},
+    ),
+    Case(
+        "loopback of version 6 in development",
+        {"PARLEY_HOST": "::1"},
+        development=True,
+        expected={"host": "::1"},
+    ),
+    Case(
+        "every address in production",
+        {"PARLEY_HOST": "0.0.0.0"},
+        expected={"host": "0.0.0.0"},
+    ),
+    Case(
+        "the demo agent although there is a key",
+        {"PARLEY_MODEL": "demo", "GEMINI_API_KEY": "k"},
+        expected={"model": "demo"},
+    ),
+    Case(
+        "models with a key",
+        {"PARLEY_MODEL": "gemini-x", "PARLEY_TITLE_MODEL": "gemini-y", "GEMINI_API_KEY": "k"},
+        expected={"model": "gemini-x", "title_model": "gemini-y"},
+    ),
+]
+
+
+@pytest.mark.parametrize("case", READ, ids=lambda case: case.name)
+def test_settings_are_read_from_their_places(
+    case: Case, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    set_up(case, monkeypatch, tmp_path)
+    settings = load_settings(development=case.development, port=case.port)
+    assert {name: getattr(settings, name) for name in case.expected} == case.expected
+
+
+def test_the_gemini_key_of_our_own_wins_over_the_shared_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", "shared")
+    shared = load_settings()
+    monkeypatch.setenv("PARLEY_GEMINI_API_KEY", "own")
+    own = load_settings()
+    assert shared.gemini_api_key
+    assert own.gemini_api_key
+    assert shared.gemini_api_key.get_secret_value() == "shared"
+    assert own.gemini_api_key.get_secret_value() == "own"
+
+
+REFUSED = [
+    Case(
+        "an unknown variable",
+        {"PARLEY_PROT": "1"},
+        sentence="There is no setting PARLEY_PROT: write PARLEY_PORT, or leave it out.",
+    ),
+    Case(
+        "a variable like nothing we know",
+        {"PARLEY_XYZZY": "1"},
+        sentence="There is no setting PARLEY_XYZZY: leave it out.",
+    ),
+    Case(
+        "an unknown variable that is empty",
+        {"PARLEY_XYZZY": ""},
+        sentence="There is no setting PARLEY_XYZZY: leave it out.",
+    ),
+    Case(
+        "an unknown key in the file",
+        toml="databse_url = 'x'",
+        sentence="There is no setting 'databse_url' in {file}: write database_url, or leave ",
+    ),
+    Case(
+        "a table in the file",
+        toml="[server]\nport = 1",
+        sentence="There is no setting 'server' in {file}: leave it out.",
+    ),
+    Case("no TOML", toml="port 1", sentence="{file} is no TOML: "),
+    Case(
+        "no such file",
+        {"PARLEY_CONFIG": "/nowhere/parley.toml"},
+        sentence="PARLEY_CONFIG names /nowhere/parley.toml, which can't be read (",
+    ),
+    Case(
+        "a value of another type",
+        {"PARLEY_PORT": "many"},
+        sentence="PARLEY_PORT can't be used: input should be a valid integer",
+    ),
+    Case(
+        "a value of another type in the file",
+        toml="port = 'many'",
+        sentence="'port' in {file} can't be used: input should be a valid integer",
+    ),
+    Case(
+        "a port out of range",
+        {"PARLEY_PORT": "65536"},
+        sentence="PARLEY_PORT can't be used: input should be less than or equal to 65535.",
+    ),
+    Case(
+        "a database of another make",
+        {"PARLEY_DATABASE_URL": "mysql://u:secret@h/d"},
+        sentence="PARLEY_DATABASE_URL can't be used: it has to start with postgresql://.",
+    ),
+    Case(
+        "an unknown environment",
+        {"PARLEY_ENVIRONMENT": "staging"},
+        sentence="PARLEY_ENVIRONMENT can't be used: input should be 'development' or 'production'.",
+    ),
+    Case(
+        "an unknown kind of ask",
+        {"PARLEY_ASKS": "choice,riddle"},
+        sentence="PARLEY_ASKS can't be used: ",
+    ),
+    Case(
+        "a kind of ask that is not built",
+        {"PARLEY_ASKS": "choice,form"},
+        sentence="PARLEY_ASKS can't be used: asks of the kind 'form' are not built into ",
+    ),
+    *(
+        Case(
+            f"the algorithm {name}",
+            {"PARLEY_JWT_ALGORITHMS": f"RS256,{name}"},
+            sentence=f"PARLEY_JWT_ALGORITHMS can't be used: '{name}' is none of ES256, ",
+        )
+        for name in ("HS256", "HS512", "none", "rs256")
+    ),
+    Case(
+        "no algorithm",
+        toml="jwt_algorithms = []",
+        sentence="'jwt_algorithms' in {file} can't be used: ",
+    ),
+    Case(
+        "a key file that is not there",
+        {"PARLEY_JWKS_FILE": "/nowhere/keys.json"},
+        sentence="PARLEY_JWKS_FILE can't be used: path does not point to a file.",
+    ),
+    Case(
+        "two sources of keys",
+        {"PARLEY_JWKS_URL": "https://issuer/keys", "PARLEY_JWKS_FILE": __file__},
+        sentence="PARLEY_JWKS_URL and PARLEY_JWKS_FILE are two sources of keys: leave one out.",
+    ),
+    Case(
+        "an issuer in development",
+        {"PARLEY_JWT_ISSUER": "https://issuer"},
+        development=True,
+        sentence="In development the service signs tokens with a key of its own, so "
+        "PARLEY_JWT_ISSUER is of no use: leave it out, or leave development.",
+    ),
+    Case(
+        "foreign keys in development",
+        {"PARLEY_JWKS_URL": "https://issuer/keys", "PARLEY_ENVIRONMENT": "development"},
+        sentence="In development the service signs tokens with a key of its own, so "
+        "PARLEY_JWKS_URL is of no use: ",
+    ),
+    *(
+        Case(
+            f"development on {host}",
+            {"PARLEY_HOST": host},
+            development=True,
+            sentence="In development the service listens on this machine alone, "
+            f"not on '{host}': leave PARLEY_HOST out, ",
+        )
+        for host in ("0.0.0.0", "::", "192.168.1.7", "parley.example")
+    ),
+    Case(
+        "a Gemini model without a key",
+        {"PARLEY_MODEL": "gemini-x"},
+        sentence="The model 'gemini-x' needs a Gemini key: set GEMINI_API_KEY, "
+        "or leave PARLEY_MODEL out.",
+    ),
+    Case(
+        "a title model without a key",
+        {"PARLEY_TITLE_MODEL": "gemini-x"},
+        sentence="PARLEY_TITLE_MODEL is of no use without Gemini: ",
+    ),
+    Case(
+        "Gemini's address for the demo agent",
+        {
+            "PARLEY_GEMINI_BASE_URL": "http://localhost:1",
+            "GEMINI_API_KEY": "k",
+            "PARLEY_MODEL": "demo",
+        },
+        sentence="PARLEY_GEMINI_BASE_URL is of no use without Gemini: ",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
+def test_what_can_not_be_served_stops_the_start_with_a_sentence(
+    case: Case, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    set_up(case, monkeypatch, tmp_path)
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings(development=case.development, port=case.port)
+    text = str(caught.value)
+    assert text.startswith(case.sentence.format(file=tmp_path / "parley.toml"))
+    assert "\n" not in text.strip()
+    assert "secret" not in text
+
+
+def test_secrets_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", "hush-key")
+    monkeypatch.setenv("PARLEY_DATABASE_URL", "postgresql://u:hush-word@h/d")
+    assert "hush" not in repr(load_settings())
+
+
+def test_built_directly_the_settings_read_no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PARLEY_PORT", "7")
+    monkeypatch.setenv("PARLEY_XYZZY", "7")
+    assert Settings().port == 50051
+
+
+def test_the_data_folder_is_where_the_embedded_server_can_reach_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert default_data_dir() == Path("/var/lib/parley")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    assert default_data_dir() == tmp_path / ".local/share/parley"
+    monkeypatch.setenv("XDG_DATA_HOME", "/elsewhere")
+    assert default_data_dir() == Path("/elsewhere/parley")

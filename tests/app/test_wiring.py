@@ -1,0 +1,168 @@
+"""The service as it is put together: models, the address, and how it stops."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from pydantic import AnyHttpUrl, SecretStr
+from structlog.testing import capture_logs
+
+import parley
+from parley.v1.conversations_pb2 import Message
+from parleyd.app.faults import CommandFailed
+from parleyd.app.identity import authenticator_of, development_token
+from parleyd.app.settings import Settings
+from parleyd.app.wiring import RunningService, running_service
+from parleyd.models.script import Hold, Text
+from parleyd.models.scripted import ScriptedModel, in_turn
+from parleyd.turns.ports import Model
+from tests.end_to_end.person import Person, refused
+from tests.models.fake_gemini import FakeGemini, frame
+
+DEADLINE = 10
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Settings:
+    """The settings of somebody's own machine."""
+    return Settings(environment="development", port=0, data_dir=tmp_path)
+
+
+@asynccontextmanager
+async def serving(
+    settings: Settings, database_url: str, model: Model | None = None
+) -> AsyncIterator[tuple[RunningService, Person]]:
+    """Runs a service and somebody with a token for it."""
+    async with (
+        running_service(settings, database_url=database_url, model=model) as service,
+        parley.connect(service.address, development_token(settings)) as client,
+    ):
+        yield service, Person(client)
+
+
+async def test_in_development_the_demo_agent_answers(here: Settings, database_url: str) -> None:
+    async with serving(here, database_url) as (_, person):
+        played = await person.prompt("Hello")
+        replies = await _replies(person, played.conversation_id)
+    assert [(reply.model, reply.text) for reply in replies] == [("demo", played.text)]
+
+
+async def test_with_a_key_gemini_answers(here: Settings, database_url: str) -> None:
+    fake = FakeGemini()
+    fake.answer(frame({"text": "Hello, I am Gemini."}, finish="STOP"))
+    fake.answer(frame({"text": "A greeting"}, finish="STOP"))
+    async with fake.serving():
+        gemini = here.model_copy(
+            update={
+                "gemini_api_key": SecretStr("AIza-key"),
+                "gemini_base_url": AnyHttpUrl(fake.url),
+                "title_model": "gemini-title",
+            }
+        )
+        async with serving(gemini, database_url) as (_, person):
+            played = await person.prompt("Hello")
+            replies = await _replies(person, played.conversation_id)
+    assert [(reply.model, reply.text) for reply in replies] == [
+        ("gemini-flash-latest", "Hello, I am Gemini.")
+    ]
+    assert played.done.title == "A greeting"
+    turn, title = fake.received
+    assert "/models/gemini-flash-latest:" in turn.path
+    assert "/models/gemini-title:" in title.path
+    assert turn.headers["x-goog-api-key"] == "AIza-key"
+
+
+async def test_without_a_model_turns_are_refused_and_the_log_says_why(
+    here: Settings, database_url: str
+) -> None:
+    with capture_logs() as logs:
+        async with (
+            running_service(
+                Settings(port=0), database_url=database_url, authenticator=authenticator_of(here)
+            ) as service,
+            parley.connect(service.address, development_token(here)) as client,
+        ):
+            error = parley.error_of(await refused(Person(client).prompt("Hello")))
+    assert error.reason == "MODEL_NOT_CONFIGURED"
+    assert "no_model" in [line["event"] for line in logs]
+
+
+async def test_the_settings_reach_the_turns(here: Settings, database_url: str) -> None:
+    model = ScriptedModel(in_turn([Text("Hello.")]))
+    told = here.model_copy(update={"asks": ("confirm",), "system_prompt": "Speak like a pirate."})
+    async with serving(told, database_url, model) as (_, person):
+        await person.prompt("Hello")
+    (call,) = model.calls
+    assert [tool.name for tool in call.tools] == ["ask_confirm"]
+    assert call.system
+    assert call.system.startswith("Speak like a pirate.")
+
+
+async def test_an_address_that_is_taken_is_said_so(here: Settings, database_url: str) -> None:
+    async with serving(here, database_url) as (service, _):
+        port = int(service.address.rpartition(":")[2])
+        settings = here.model_copy(update={"port": port})
+        with pytest.raises(CommandFailed, match=f"The address 127.0.0.1:{port} can't be had"):
+            async with running_service(settings, database_url=database_url):
+                pass
+
+
+async def test_stopping_refuses_new_turns_and_lets_running_ones_end(
+    here: Settings, database_url: str
+) -> None:
+    model = ScriptedModel(in_turn([Hold("late"), Text("Here I am.")]))
+    async with serving(here, database_url, model) as (service, person):
+        running = asyncio.create_task(person.prompt("Wait for it"))
+        async with asyncio.timeout(DEADLINE):
+            await model.holds.reached("late")
+            stopping = asyncio.create_task(service.stop())
+            await _until_refused(service.address)
+            assert not stopping.done()
+            model.holds.release("late")
+            played = await running
+            await stopping
+    assert played.text == "Here I am."
+    assert played.names[-1] == "done"
+
+
+async def test_stopping_does_not_wait_for_ever(here: Settings, database_url: str) -> None:
+    model = ScriptedModel(in_turn([Hold("never"), Text("Too late.")]))
+    async with serving(here, database_url, model) as (service, person):
+        running = asyncio.create_task(refused(person.prompt("Wait for it")))
+        async with asyncio.timeout(DEADLINE):
+            await model.holds.reached("never")
+            await service.stop(0.2)
+            error = await running
+    assert error.code() == grpc.StatusCode.UNAVAILABLE
+
+
+async def test_stopping_twice_changes_nothing(here: Settings, database_url: str) -> None:
+    async with serving(here, database_url) as (service, _), asyncio.timeout(DEADLINE):
+        await service.stop()
+        await service.stop()
+
+
+async def _replies(person: Person, conversation_id: str) -> list[Message]:
+    return [
+        message
+        for message in await person.messages(conversation_id)
+        if message.type == Message.TYPE_ASSISTANT
+    ]
+
+
+async def _until_refused(address: str) -> None:
+    """Waits until the service takes no more calls on a new connection."""
+    while True:
+        async with grpc.aio.insecure_channel(address) as channel:
+            check = health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
+            try:
+                await check
+            except grpc.aio.AioRpcError as error:
+                if error.code() != grpc.StatusCode.UNAVAILABLE:
+                    raise
+                return

@@ -1,0 +1,134 @@
+"""Valid asks: a few by hand, and any number by hypothesis."""
+
+from typing import Any, Final
+
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from parleyd.contract import limits
+from parleyd.contract.asks.kind import AskKind
+from parleyd.contract.surfaces import Surface
+from parleyd.contract.text import cut, is_blank, trim, units
+
+AskInput = dict[str, JsonValue]
+
+TRIP: Final[AskInput] = {
+    "title": "Coast trip",
+    "prompt": "How do you want to travel to the coast?",
+    "select": "one",
+    "options": [
+        {"id": "train", "label": "Night train", "description": "Leaves at 22:10"},
+        {"id": "ferry", "label": "Ferry"},
+        {"id": "bus", "label": "Coach bus"},
+    ],
+}
+SEEDS: Final[AskInput] = {
+    "prompt": "Which seeds go in the order?",
+    "select": "many",
+    "options": [
+        {"id": "basil", "label": "Basil"},
+        {"id": "kale", "label": "Kale"},
+        {"id": "leek", "label": "Leek"},
+        {"id": "okra", "label": "Okra"},
+    ],
+}
+POST: Final[AskInput] = {"prompt": "Post the rota?"}
+
+
+def options(*ids: str) -> list[JsonValue]:
+    """Returns options with these ids, each labelled by its position."""
+    return [{"id": id_, "label": f"Option {index}"} for index, id_ in enumerate(ids)]
+
+
+_CHARACTERS: Final = st.one_of(
+    st.sampled_from(" \t\n\u00a0\u2003\ufeff\x85\u200b…\"'ab-Z\u0301\U0001f6a2\U0001f468\u200d"),
+    st.characters(exclude_categories=["Cs"]),
+)
+
+
+def visible(most: int) -> st.SearchStrategy[str]:
+    """Returns texts of at most `most` units with a visible character (G4)."""
+    fitting = st.text(_CHARACTERS, max_size=most + 2).map(lambda text: cut(text, most))
+    return st.one_of(st.sampled_from(["a", "Yes", " Yes "]), fitting).filter(
+        lambda text: not is_blank(text) and units(text) <= most
+    )
+
+
+IDS: Final = st.from_regex(r"[a-z0-9][a-z0-9_-]{0,8}", fullmatch=True)
+
+
+def _optional(**fields: st.SearchStrategy[Any]) -> dict[str, st.SearchStrategy[Any]]:
+    return fields
+
+
+@st.composite
+def _choices(draw: st.DrawFn, surface: Surface) -> AskInput:
+    compact = surface == "compact"
+    many = not compact and draw(st.booleans())
+    most = limits.COMPACT_OPTIONS_MAX if compact else draw(st.sampled_from([3, 4, 8]))
+    ids = draw(st.lists(IDS, min_size=2, max_size=most, unique=True))
+    label = visible(limits.COMPACT_LABEL if compact else limits.OPTION_LABEL)
+    labels = draw(
+        st.lists(label, min_size=len(ids), max_size=len(ids), unique_by=trim if compact else None)
+    )
+    described: st.SearchStrategy[AskInput] = st.fixed_dictionaries(
+        {}, optional={"description": visible(30)}
+    )
+    listed: list[JsonValue] = [
+        {"id": id_, "label": text, **draw(described)} for id_, text in zip(ids, labels, strict=True)
+    ]
+    ask = draw(
+        st.fixed_dictionaries(
+            {"prompt": visible(200)},
+            optional=_optional(
+                title=visible(limits.TITLE),
+                submitLabel=visible(limits.SUBMIT_LABEL),
+                allowDecline=st.booleans(),
+            ),
+        )
+    )
+    ask |= {"select": "many" if many else "one", "options": listed}
+    ceiling = 1
+    if many:
+        other = draw(st.booleans())
+        if other or draw(st.booleans()):
+            ask["allowOther"] = other
+        if other and draw(st.booleans()):
+            ask["otherLabel"] = draw(visible(limits.OPTION_LABEL))
+        ceiling = len(ids) + other
+        if draw(st.booleans()):
+            ceiling = draw(st.integers(1, ceiling))
+            ask["maxSelected"] = draw(st.sampled_from([ceiling, float(ceiling)]))
+        if draw(st.booleans()):
+            ask["minSelected"] = draw(st.integers(0, ceiling))
+    elif not compact and draw(st.booleans()):
+        ask |= {"minSelected": 1, "maxSelected": 1.0}
+    if draw(st.booleans()):
+        ask["default"] = draw(
+            st.lists(st.sampled_from(ids), max_size=min(ceiling, len(ids)), unique=True)
+        )
+    return ask
+
+
+def _confirms() -> st.SearchStrategy[AskInput]:
+    label = visible(limits.CONFIRM_LABEL)
+    return st.fixed_dictionaries(
+        {"prompt": visible(200)},
+        optional=_optional(
+            title=visible(limits.TITLE),
+            confirmLabel=label,
+            denyLabel=label,
+            destructive=st.booleans(),
+            allowDecline=st.booleans(),
+        ),
+    ).filter(
+        lambda ask: trim(ask.get("confirmLabel", "Confirm")) != trim(ask.get("denyLabel", "Cancel"))
+    )
+
+
+@st.composite
+def asks(draw: st.DrawFn, surface: Surface) -> tuple[AskKind, AskInput]:
+    """Draws valid asks of every kind the surface offers."""
+    if draw(st.booleans()):
+        return "choice", draw(_choices(surface))
+    return "confirm", draw(_confirms())

@@ -1,0 +1,148 @@
+"""A person at a device: what the tests do and see, through the generated client alone."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import grpc
+from parley import Client
+from parley.v1 import asks_pb2, conversations_pb2, turns_pb2
+
+FULL = turns_pb2.SURFACE_FULL
+COMPACT = turns_pb2.SURFACE_COMPACT
+
+
+@dataclass
+class Played:
+    """The events of one turn, in the order they came."""
+
+    events: list[turns_pb2.TurnEvent] = field(default_factory=list[turns_pb2.TurnEvent])
+
+    @property
+    def names(self) -> list[str]:
+        """Names the events, as the acceptance statements do."""
+        return [event.WhichOneof("event") or "" for event in self.events]
+
+    @property
+    def conversation_id(self) -> str:
+        return self.events[0].started.conversation_id
+
+    @property
+    def turn_id(self) -> str:
+        return self.events[0].turn_id
+
+    @property
+    def ask(self) -> turns_pb2.AskAsked:
+        return next(event.ask for event in self.events if event.HasField("ask"))
+
+    @property
+    def text(self) -> str:
+        return next(event.text.text for event in self.events if event.HasField("text"))
+
+    @property
+    def resolved(self) -> turns_pb2.AskResolved:
+        return next(event.ask_resolved for event in self.events if event.HasField("ask_resolved"))
+
+    @property
+    def done(self) -> turns_pb2.TurnDone:
+        assert self.names[-1] == "done"
+        return self.events[-1].done
+
+
+def accept(*selected: str, **content: Any) -> asks_pb2.AskAnswer:
+    """Returns an accepted answer: picks, or `confirmed=`."""
+    if "confirmed" in content:
+        confirm = asks_pb2.ConfirmAnswer(confirmed=content["confirmed"])
+        return asks_pb2.AskAnswer(accept=asks_pb2.AcceptAnswer(confirm=confirm))
+    choice = asks_pb2.ChoiceAnswer(selected=selected)
+    return asks_pb2.AskAnswer(accept=asks_pb2.AcceptAnswer(choice=choice))
+
+
+def decline() -> asks_pb2.AskAnswer:
+    return asks_pb2.AskAnswer(decline=asks_pb2.DeclineAnswer())
+
+
+def cancel(reason: str | None = None) -> asks_pb2.AskAnswer:
+    return asks_pb2.AskAnswer(cancel=asks_pb2.CancelAnswer(reason=reason))
+
+
+class Person:
+    """Somebody with a token. Several devices are several persons with one subject."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    async def stream(
+        self, request: turns_pb2.StreamTurnRequest
+    ) -> AsyncIterator[turns_pb2.TurnEvent]:
+        """Yields the events of a turn as they come."""
+        async for response in self.client.turns.StreamTurn(request):
+            yield response.event
+
+    async def play(self, request: turns_pb2.StreamTurnRequest) -> Played:
+        """Runs a turn to its end."""
+        return Played([event async for event in self.stream(request)])
+
+    async def prompt(
+        self, text: str, conversation_id: str = "", surface: turns_pb2.Surface = FULL
+    ) -> Played:
+        return await self.play(
+            turns_pb2.StreamTurnRequest(
+                conversation_id=conversation_id,
+                prompt=turns_pb2.PromptInput(text=text),
+                surface=surface,
+            )
+        )
+
+    async def answer(
+        self,
+        conversation_id: str,
+        tool_call_id: str,
+        answer: asks_pb2.AskAnswer,
+        surface: turns_pb2.Surface = FULL,
+    ) -> Played:
+        return await self.play(
+            turns_pb2.StreamTurnRequest(
+                conversation_id=conversation_id,
+                answer=turns_pb2.AnswerInput(tool_call_id=tool_call_id, answer=answer),
+                surface=surface,
+            )
+        )
+
+    async def press(
+        self, conversation_id: str, tool_call_id: str, button_id: str
+    ) -> turns_pb2.TurnResult:
+        """Presses a button of a card, as a watch does."""
+        response = await self.client.turns.Turn(
+            turns_pb2.TurnRequest(
+                conversation_id=conversation_id,
+                button=turns_pb2.ButtonInput(tool_call_id=tool_call_id, button_id=button_id),
+                surface=COMPACT,
+            )
+        )
+        return response.result
+
+    async def conversation(self, conversation_id: str) -> conversations_pb2.Conversation:
+        response = await self.client.conversations.GetConversation(
+            conversations_pb2.GetConversationRequest(conversation_id=conversation_id)
+        )
+        return response.conversation
+
+    async def messages(self, conversation_id: str) -> list[conversations_pb2.Message]:
+        response = await self.client.conversations.ListMessages(
+            conversations_pb2.ListMessagesRequest(conversation_id=conversation_id)
+        )
+        return list(response.messages)
+
+    async def pending(self) -> list[turns_pb2.PendingAsk]:
+        response = await self.client.turns.ListPendingAsks(turns_pb2.ListPendingAsksRequest())
+        return list(response.pending_asks)
+
+
+async def refused(call: Any) -> grpc.aio.AioRpcError:
+    """Awaits a call that must fail and returns its error."""
+    try:
+        await call
+    except grpc.aio.AioRpcError as error:
+        return error
+    raise AssertionError("the call went through")

@@ -1,0 +1,489 @@
+"""What is refused before anything is stored: status, reason and field path (spec turns 8)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import NamedTuple
+from uuid import uuid4
+
+import parley
+import pytest
+from google.protobuf.field_mask_pb2 import FieldMask
+from grpc import StatusCode
+from parley.v1.asks_pb2 import AcceptAnswer, AskAnswer, ChoiceAnswer, ConfirmAnswer
+from parley.v1.conversations_pb2 import (
+    Conversation,
+    CreateConversationRequest,
+    DeleteConversationRequest,
+    GetConversationRequest,
+    ListConversationsRequest,
+    ListMessagesRequest,
+    UpdateConversationRequest,
+)
+from parley.v1.turns_pb2 import (
+    AnswerInput,
+    ButtonInput,
+    ListPendingAsksRequest,
+    PromptInput,
+    StreamTurnRequest,
+    TurnRequest,
+)
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from parleyd.contract import limits
+from parleyd.models.scripted import in_turn
+from tests.rpc.requests import Request, refusal, send, stored
+from tests.server import Server, StartServer
+from tests.standard_asks import PLAN_ID, ask_plan
+
+HERE = "the conversation that waits on PLAN"
+"""Stands for its id in the tables below."""
+HOUR = timedelta(hours=1)
+
+PROMPT = PromptInput(text="Hello")
+TEAM = AskAnswer(accept=AcceptAnswer(choice=ChoiceAnswer(selected=["team"])))
+ANSWER = AnswerInput(tool_call_id=PLAN_ID, answer=TEAM)
+BUTTON = ButtonInput(tool_call_id=PLAN_ID, button_id="option:team")
+
+
+class Bad(NamedTuple):
+    """A request, and what becomes of it."""
+
+    request: Request
+    code: StatusCode
+    reason: str
+    field: tuple[str, str] | None = None
+    """Path and code of the one fault."""
+
+
+def invalid(request: Request, reason: str, path: str, code: str) -> Bad:
+    return Bad(request, StatusCode.INVALID_ARGUMENT, reason, (path, code))
+
+
+def answering(answer: AskAnswer) -> StreamTurnRequest:
+    return StreamTurnRequest(
+        conversation_id=HERE, answer=AnswerInput(tool_call_id=PLAN_ID, answer=answer)
+    )
+
+
+TURNS = {
+    "no_input": invalid(
+        StreamTurnRequest(conversation_id=HERE), "PROMPT_REQUIRED", "prompt", "MISSING_REQUIRED"
+    ),
+    "empty_prompt": invalid(
+        StreamTurnRequest(conversation_id=HERE, prompt=PromptInput()),
+        "PROMPT_REQUIRED",
+        "prompt",
+        "MISSING_REQUIRED",
+    ),
+    "prompt_too_long": invalid(
+        StreamTurnRequest(conversation_id=HERE, prompt=PromptInput(text="x" * 100_001)),
+        "INVALID_REQUEST",
+        "prompt",
+        "TOO_LONG",
+    ),
+    "prompt_too_long_in_utf_16": invalid(
+        StreamTurnRequest(conversation_id=HERE, prompt=PromptInput(text="😀" * 50_001)),
+        "INVALID_REQUEST",
+        "prompt",
+        "TOO_LONG",
+    ),
+    "answer_without_conversation": invalid(
+        StreamTurnRequest(answer=ANSWER),
+        "CONVERSATION_REQUIRED",
+        "conversationId",
+        "MISSING_REQUIRED",
+    ),
+    "button_without_conversation": invalid(
+        StreamTurnRequest(button=BUTTON),
+        "CONVERSATION_REQUIRED",
+        "conversationId",
+        "MISSING_REQUIRED",
+    ),
+    "answer_without_ask": invalid(
+        StreamTurnRequest(conversation_id=HERE, answer=AnswerInput(answer=TEAM)),
+        "TOOL_CALL_ID_REQUIRED",
+        "toolCallId",
+        "MISSING_REQUIRED",
+    ),
+    "button_without_ask": invalid(
+        StreamTurnRequest(conversation_id=HERE, button=ButtonInput(button_id="option:team")),
+        "TOOL_CALL_ID_REQUIRED",
+        "toolCallId",
+        "MISSING_REQUIRED",
+    ),
+    "button_without_its_id": invalid(
+        StreamTurnRequest(conversation_id=HERE, button=ButtonInput(tool_call_id=PLAN_ID)),
+        "BUTTON_ID_REQUIRED",
+        "buttonId",
+        "MISSING_REQUIRED",
+    ),
+    "ask_id_too_long": invalid(
+        StreamTurnRequest(
+            conversation_id=HERE, answer=AnswerInput(tool_call_id="x" * 129, answer=TEAM)
+        ),
+        "INVALID_REQUEST",
+        "toolCallId",
+        "TOO_LONG",
+    ),
+    "unknown_surface": invalid(
+        StreamTurnRequest(
+            conversation_id=HERE,
+            prompt=PROMPT,
+            surface=7,  # pyright: ignore[reportArgumentType] - what no enum has
+        ),
+        "UNKNOWN_SURFACE",
+        "surface",
+        "INVALID_ENUM",
+    ),
+    "no_action": invalid(
+        answering(AskAnswer()), "INVALID_ANSWER", "action", "MISSING_REQUIRED"
+    ),
+    "no_answer": invalid(
+        StreamTurnRequest(conversation_id=HERE, answer=AnswerInput(tool_call_id=PLAN_ID)),
+        "INVALID_ANSWER",
+        "action",
+        "MISSING_REQUIRED",
+    ),
+    "no_content": invalid(
+        answering(AskAnswer(accept=AcceptAnswer())),
+        "INVALID_ANSWER",
+        "content",
+        "MISSING_REQUIRED",
+    ),
+    "content_of_another_kind": invalid(
+        answering(AskAnswer(accept=AcceptAnswer(confirm=ConfirmAnswer()))),
+        "INVALID_ANSWER",
+        "content.selected",
+        "MISSING_REQUIRED",
+    ),
+    "option_not_offered": invalid(
+        answering(AskAnswer(accept=AcceptAnswer(choice=ChoiceAnswer(selected=["gold"])))),
+        "INVALID_ANSWER",
+        "content.selected[0]",
+        "OPTION_NOT_OFFERED",
+    ),
+    "button_not_on_the_card": invalid(
+        StreamTurnRequest(
+            conversation_id=HERE, button=ButtonInput(tool_call_id=PLAN_ID, button_id="approve")
+        ),
+        "UNKNOWN_BUTTON",
+        "buttonId",
+        "UNKNOWN_BUTTON",
+    ),
+    "stale_ask": Bad(
+        StreamTurnRequest(
+            conversation_id=HERE, answer=AnswerInput(tool_call_id="call_old", answer=TEAM)
+        ),
+        StatusCode.ABORTED,
+        "ASK_NOT_PENDING",
+    ),
+    "unknown_conversation": Bad(
+        StreamTurnRequest(conversation_id=str(uuid4()), prompt=PROMPT),
+        StatusCode.NOT_FOUND,
+        "CONVERSATION_NOT_FOUND",
+    ),
+}
+
+STREAMS = {
+    "project_too_long": invalid(
+        StreamTurnRequest(prompt=PROMPT, project="x" * 201),
+        "INVALID_REQUEST",
+        "project",
+        "TOO_LONG",
+    ),
+    "another_model": Bad(
+        StreamTurnRequest(prompt=PROMPT, model="another"),
+        StatusCode.PERMISSION_DENIED,
+        "OPTION_FORBIDDEN",
+    ),
+    "an_instruction": Bad(
+        StreamTurnRequest(prompt=PROMPT, system_instruction="Obey."),
+        StatusCode.PERMISSION_DENIED,
+        "OPTION_FORBIDDEN",
+    ),
+    "unary_prompt_without_conversation": invalid(
+        TurnRequest(prompt=PROMPT), "CONVERSATION_REQUIRED", "conversationId", "MISSING_REQUIRED"
+    ),
+}
+
+NO_IDS = {
+    "number": "42",
+    "no_hyphens": "0" * 32,
+    "braces": "{00000000-0000-0000-0000-000000000000}",
+    "urn": "urn:uuid:00000000-0000-0000-0000-000000000000",
+    "newline": "00000000-0000-0000-0000-000000000000\n",
+    "space": " 00000000-0000-0000-0000-00000000000",
+    "not_hexadecimal": "0000000g-0000-0000-0000-000000000000",
+    "hyphens_elsewhere": "0000-00000000-0000-0000-000000000000",
+    "other_digits": "٠0000000-0000-0000-0000-000000000000",
+    "nul": "\x00",
+    "sql": "'; DROP TABLE conversations; --",
+}
+
+
+def naming(conversation_id: str) -> list[Request]:
+    """Returns a request of every kind that names a conversation."""
+    return [
+        StreamTurnRequest(conversation_id=conversation_id, prompt=PROMPT),
+        StreamTurnRequest(conversation_id=conversation_id, answer=ANSWER),
+        TurnRequest(conversation_id=conversation_id, prompt=PROMPT),
+        TurnRequest(conversation_id=conversation_id, button=BUTTON),
+        GetConversationRequest(conversation_id=conversation_id),
+        UpdateConversationRequest(
+            conversation=Conversation(conversation_id=conversation_id, title="Mine")
+        ),
+        DeleteConversationRequest(conversation_id=conversation_id),
+        ListMessagesRequest(conversation_id=conversation_id),
+    ]
+
+
+LISTS: list[type[ListPendingAsksRequest | ListConversationsRequest | ListMessagesRequest]] = [
+    ListPendingAsksRequest,
+    ListConversationsRequest,
+    ListMessagesRequest,
+]
+
+
+def changing(*paths: str, **values: str) -> UpdateConversationRequest:
+    return UpdateConversationRequest(
+        conversation=Conversation(conversation_id=HERE, **values),
+        update_mask=FieldMask(paths=paths),
+    )
+
+
+CHANGES = {
+    **{
+        f"mask_{path or 'empty_path'}": invalid(
+            changing(path), "INVALID_REQUEST", "updateMask", "INVALID_ENUM"
+        )
+        for path in ("pending_ask", "owner", "conversation_id", "titles", "")
+    },
+    "mask_with_one_path_too_many": invalid(
+        changing("title", "create_time", title="New"),
+        "INVALID_REQUEST",
+        "updateMask",
+        "INVALID_ENUM",
+    ),
+    "mask_of_all_and_one": invalid(
+        changing("*", "title", title="New"), "INVALID_REQUEST", "updateMask", "INVALID_ENUM"
+    ),
+    "title_too_long": invalid(
+        changing("title", title="x" * 201), "INVALID_REQUEST", "title", "TOO_LONG"
+    ),
+    "title_too_long_without_mask": invalid(
+        changing(title="x" * 201), "INVALID_REQUEST", "title", "TOO_LONG"
+    ),
+    "project_too_long": invalid(
+        changing("project", project="x" * 201), "INVALID_REQUEST", "project", "TOO_LONG"
+    ),
+    "new_title_too_long": invalid(
+        CreateConversationRequest(conversation=Conversation(title="x" * 201)),
+        "INVALID_REQUEST",
+        "title",
+        "TOO_LONG",
+    ),
+    "new_project_too_long": invalid(
+        CreateConversationRequest(conversation=Conversation(project="x" * 201)),
+        "INVALID_REQUEST",
+        "project",
+        "TOO_LONG",
+    ),
+}
+
+
+@dataclass
+class Paused:
+    """A conversation that waits on PLAN."""
+
+    server: Server
+    engine: AsyncEngine
+    client: parley.Client
+    conversation_id: str
+
+    async def refuses(self, bad: Bad) -> None:
+        """Checks that a request is refused as it must be, and that nothing is stored for it."""
+        before = await stored(self.engine)
+        error = await refusal(self.client, self.here(bad.request))
+        assert (error.code, error.reason) == (bad.code, bad.reason)
+        if bad.field:
+            assert [(fault.path, fault.code) for fault in error.fields] == [bad.field]
+            assert all(fault.message and fault.fix for fault in error.fields)
+        assert await stored(self.engine) == before
+        assert len(self.server.model.calls) == 1
+
+    def here(self, request: Request) -> Request:
+        """Returns a request with the id of this conversation in its place."""
+        whole = type(request).FromString(request.SerializeToString())
+        match whole:
+            case UpdateConversationRequest():
+                if whole.conversation.conversation_id == HERE:
+                    whole.conversation.conversation_id = self.conversation_id
+            case CreateConversationRequest() | ListConversationsRequest() | ListPendingAsksRequest():
+                pass
+            case _ if whole.conversation_id == HERE:
+                whole.conversation_id = self.conversation_id
+            case _:
+                pass
+        return whole
+
+
+@pytest.fixture
+async def paused(start_server: StartServer, engine: AsyncEngine) -> Paused:
+    server = await start_server(in_turn([ask_plan()]))
+    noor = await server.person()
+    asked = await noor.prompt("Set up my workspace")
+    return Paused(server, engine, noor.client, asked.conversation_id)
+
+
+def unary(bad: Bad) -> Bad | None:
+    """Returns the same bad turn for the unary call, where it can be said there."""
+    if not isinstance(bad.request, StreamTurnRequest):
+        return None
+    return bad._replace(request=TurnRequest.FromString(bad.request.SerializeToString()))
+
+
+async def test_a_turn_that_can_not_be_is_refused_and_stores_nothing(
+    paused: Paused, subtests: pytest.Subtests
+) -> None:
+    for name, bad in TURNS.items():
+        for request in (bad, unary(bad)):
+            if request:
+                with subtests.test(name, request=type(request.request).__name__):
+                    await paused.refuses(request)
+    for name, bad in STREAMS.items():
+        with subtests.test(name):
+            await paused.refuses(bad)
+
+
+async def test_what_is_no_id_is_refused_everywhere(
+    paused: Paused, subtests: pytest.Subtests
+) -> None:
+    for name, text in NO_IDS.items():
+        for request in naming(text):
+            with subtests.test(name, request=type(request).__name__):
+                await paused.refuses(
+                    invalid(request, "INVALID_REQUEST", "conversationId", "INVALID_FORMAT")
+                )
+
+
+async def test_a_page_that_can_not_be_is_refused(
+    paused: Paused, subtests: pytest.Subtests
+) -> None:
+    for kind in LISTS:
+        for path, code, request in bad_pages(kind):
+            with subtests.test(kind.__name__, path=path):
+                await paused.refuses(invalid(request, "INVALID_REQUEST", path, code))
+
+
+def bad_pages(
+    kind: type[ListPendingAsksRequest | ListConversationsRequest | ListMessagesRequest],
+) -> Iterator[tuple[str, str, Request]]:
+    named = {"conversation_id": HERE} if kind is ListMessagesRequest else {}
+    yield "pageSize", "RANGE_INVALID", kind(page_size=-1, **named)
+    for token in ("nonsense", "WyJhIl0", "WyJhIiwiYiJd", "bnVsbA", "=", "\x00", "é"):
+        yield "pageToken", "INVALID_FORMAT", kind(page_token=token, **named)
+
+
+async def test_a_change_that_can_not_be_is_refused(
+    paused: Paused, subtests: pytest.Subtests
+) -> None:
+    for name, bad in CHANGES.items():
+        with subtests.test(name):
+            await paused.refuses(bad)
+
+
+async def test_what_is_somebody_elses_is_refused(
+    paused: Paused, subtests: pytest.Subtests
+) -> None:
+    ivo = await paused.server.person("ivo")
+    theirs = Paused(paused.server, paused.engine, ivo.client, paused.conversation_id)
+    for request in naming(HERE):
+        with subtests.test(type(request).__name__):
+            await theirs.refuses(Bad(request, StatusCode.PERMISSION_DENIED, "NOT_OWNER"))
+
+
+async def test_a_conversation_that_is_not_there_is_named_so(
+    paused: Paused, subtests: pytest.Subtests
+) -> None:
+    for request in naming(str(uuid4())):
+        with subtests.test(type(request).__name__):
+            await paused.refuses(Bad(request, StatusCode.NOT_FOUND, "CONVERSATION_NOT_FOUND"))
+
+
+def tokens(server: Server) -> dict[str, str]:
+    """Returns tokens that count for nothing."""
+    key = server.key
+    now = {"iat": 0, "exp": 1}
+    return {
+        "none": "",
+        "malformed": "nonsense",
+        "expired": key.issue("noor", -HOUR),
+        "expired_long_ago": key.issue("noor", HOUR, claims=now),
+        "wrong_audience": key.issue("noor", HOUR, audience="parley-internal"),
+        "wrong_issuer": key.issue("noor", HOUR, claims={"iss": "https://elsewhere.example"}),
+        "no_subject": key.issue("", HOUR),
+        "algorithm_none": "eyJhbGciOiJub25lIn0." + key.issue("noor", HOUR).split(".")[1] + ".",
+    }
+
+
+async def test_h9_without_a_valid_token_nothing_is_done(
+    paused: Paused, subtests: pytest.Subtests
+) -> None:
+    requests = [
+        StreamTurnRequest(prompt=PROMPT),
+        CreateConversationRequest(),
+        ListConversationsRequest(),
+        ListPendingAsksRequest(),
+        *naming(HERE),
+    ]
+    for name, token in tokens(paused.server).items():
+        async with parley.connect(paused.server.address, token) as client:
+            nobody = Paused(paused.server, paused.engine, client, paused.conversation_id)
+            for request in requests:
+                with subtests.test(name, request=type(request).__name__):
+                    await nobody.refuses(
+                        Bad(request, StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED")
+                    )
+
+
+async def test_the_token_is_looked_at_before_the_request(paused: Paused) -> None:
+    async with parley.connect(paused.server.address, "nonsense") as client:
+        error = await refusal(client, StreamTurnRequest())
+    assert error.reason == "UNAUTHENTICATED"
+
+
+async def test_with_asks_off_answers_are_refused_and_the_list_is_not_there(
+    start_server: StartServer, engine: AsyncEngine
+) -> None:
+    server = await start_server(in_turn(), asks=())
+    noor = await server.person()
+    before = await stored(engine)
+    conversation = str(uuid4())
+    for request in (
+        StreamTurnRequest(conversation_id=conversation, answer=ANSWER),
+        TurnRequest(conversation_id=conversation, button=BUTTON),
+    ):
+        error = await refusal(noor.client, request)
+        assert (error.code, error.reason) == (StatusCode.INVALID_ARGUMENT, "ASKS_DISABLED")
+    for request in (ListPendingAsksRequest(), ListPendingAsksRequest(page_size=-1)):
+        error = await refusal(noor.client, request)
+        assert (error.code, error.reason) == (StatusCode.UNIMPLEMENTED, "ASKS_DISABLED")
+        assert error.metadata == {"http_status": "404"}
+    assert await stored(engine) == before
+
+
+async def test_the_longest_prompt_is_taken_blank_or_not(
+    start_server: StartServer, subtests: pytest.Subtests
+) -> None:
+    server = await start_server(lambda call: [])
+    noor = await server.person()
+    for name, prompt in {
+        "longest": "x" * limits.TURN_PROMPT,
+        "longest_in_utf_16": "😀" * (limits.TURN_PROMPT // 2),
+        "blank": " \n",
+    }.items():
+        with subtests.test(name):
+            played = await noor.prompt(prompt)
+            (message, *_) = await noor.messages(played.conversation_id)
+            assert message.text == prompt

@@ -1,0 +1,161 @@
+from typing import Any, get_args
+from uuid import UUID
+
+import pytest
+from google.protobuf.json_format import MessageToDict
+from pydantic import JsonValue
+
+from parley.v1 import turns_pb2
+from parleyd.contract.cards import to_simple_card
+from parleyd.contract.errors import Reason
+from parleyd.contract.events import (
+    Asked,
+    AskResolved,
+    Done,
+    EventBody,
+    Failed,
+    Started,
+    Text,
+    ToolCalled,
+    ToolReturned,
+    TurnEvent,
+)
+from parleyd.contract.turns import TurnState
+from parleyd.rpc.events import event_to_proto, state_to_proto
+
+CONVERSATION, TURN = UUID(int=1), UUID(int=2)
+CONFIRM: dict[str, JsonValue] = {"prompt": "Sure?", "destructive": False}
+
+EVENTS: dict[str, tuple[EventBody, str, dict[str, Any]]] = {
+    "started": (
+        Started(conversation_id=CONVERSATION, conversation_created=True),
+        "started",
+        {"conversationId": str(CONVERSATION), "conversationCreated": True},
+    ),
+    "ask_resolved": (
+        AskResolved(tool_call_id="call_1", action="cancel"),
+        "ask_resolved",
+        {"toolCallId": "call_1", "action": "ASK_ACTION_CANCEL"},
+    ),
+    "text": (Text(text="Hello"), "text", {"text": "Hello"}),
+    "tool_call": (
+        ToolCalled(
+            tool_call_id="call_1",
+            tool_name="look_up",
+            args={"id": 9007199254740993, "whole": 3, "text": "é", "none": None},
+        ),
+        "tool_call",
+        {
+            "toolCallId": "call_1",
+            "toolName": "look_up",
+            "argsJson": '{"id":9007199254740993,"whole":3,"text":"é","none":null}',
+        },
+    ),
+    "tool_result": (
+        ToolReturned(
+            tool_call_id="call_1", tool_name="look_up", result={"error": "no"}, is_error=True
+        ),
+        "tool_result",
+        {
+            "toolCallId": "call_1",
+            "toolName": "look_up",
+            "resultJson": '{"error":"no"}',
+            "isError": True,
+        },
+    ),
+    "tool_result_of_nothing": (
+        ToolReturned(tool_call_id="call_1", tool_name="look_up", result=None, is_error=False),
+        "tool_result",
+        {"toolCallId": "call_1", "toolName": "look_up", "resultJson": "null"},
+    ),
+    "ask": (
+        Asked(
+            conversation_id=CONVERSATION,
+            tool_call_id="call_1",
+            ask_kind="confirm",
+            input=CONFIRM,
+            simple=to_simple_card("confirm", CONFIRM, "call_1"),
+            origin="model",
+        ),
+        "ask",
+        {
+            "conversationId": str(CONVERSATION),
+            "toolCallId": "call_1",
+            "kind": "ASK_KIND_CONFIRM",
+            "origin": "ASK_ORIGIN_MODEL",
+            "input": {"prompt": "Sure?", "confirm": {"destructive": False}},
+            "simple": {
+                "toolCallId": "call_1",
+                "kind": "ASK_KIND_CONFIRM",
+                "text": "Sure?",
+                "buttons": [
+                    {
+                        "id": "approve",
+                        "label": "Confirm",
+                        "style": "STYLE_PRIMARY",
+                        "response": {"accept": {"confirm": {"confirmed": True}}},
+                    },
+                    {
+                        "id": "deny",
+                        "label": "Cancel",
+                        "style": "STYLE_CANCEL",
+                        "response": {"accept": {"confirm": {"confirmed": False}}},
+                    },
+                ],
+            },
+        },
+    ),
+    "error": (
+        Failed(reason=Reason.MODEL_REFUSED, message="The model refuses."),
+        "error",
+        {"reason": "MODEL_REFUSED", "message": "The model refuses."},
+    ),
+    "done": (
+        Done(
+            conversation_id=CONVERSATION,
+            title="Trip",
+            pending_tool_call_id="call_1",
+            state="paused",
+            retryable=False,
+        ),
+        "done",
+        {
+            "conversationId": str(CONVERSATION),
+            "title": "Trip",
+            "pendingToolCallId": "call_1",
+            "state": "STATE_PAUSED",
+        },
+    ),
+    "done_with_less": (
+        Done(
+            conversation_id=CONVERSATION,
+            title=None,
+            pending_tool_call_id=None,
+            state="failed",
+            retryable=True,
+        ),
+        "done",
+        {"conversationId": str(CONVERSATION), "state": "STATE_FAILED", "retryable": True},
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "name", "content"), EVENTS.values(), ids=EVENTS.keys())
+def test_an_event_arrives_whole(body: EventBody, name: str, content: dict[str, Any]) -> None:
+    event = event_to_proto(TurnEvent(turn_id=TURN, sequence=3, body=body))
+    sent = turns_pb2.TurnEvent.FromString(event.SerializeToString())
+    assert (sent.sequence, sent.turn_id) == (3, str(TURN))
+    assert sent.WhichOneof("event") == name
+    whole = MessageToDict(sent, preserving_proto_field_name=True)
+    assert MessageToDict(getattr(sent, name)) == content, whole
+
+
+def test_every_event_there_is_is_sent_in_these_tests() -> None:
+    oneof = turns_pb2.TurnEvent.DESCRIPTOR.oneofs_by_name["event"]
+    assert {type(body) for body, _, _ in EVENTS.values()} == set(get_args(EventBody))
+    assert {name for _, name, _ in EVENTS.values()} == {field.name for field in oneof.fields}
+
+
+def test_each_state_has_its_own_enum_value() -> None:
+    states = {turns_pb2.Turn.State.Name(state_to_proto(state)) for state in get_args(TurnState)}
+    assert states == {f"STATE_{state.upper()}" for state in get_args(TurnState)}

@@ -1,0 +1,105 @@
+from datetime import UTC, datetime
+from typing import get_args
+from uuid import UUID
+
+import pytest
+from pydantic import JsonValue
+
+from parley.v1 import asks_pb2
+from parley.v1.conversations_pb2 import Message as MessageProto
+from parley.v1.conversations_pb2 import MessageAsk
+from parleyd.contract.asks.ask import Ask, AskStatus
+from parleyd.contract.cards import to_simple_card
+from parleyd.contract.messages import Message, MessageType, ReplyStatus
+from parleyd.rpc.answers import answer_from_proto
+from parleyd.rpc.asks import ask_input_to_proto
+from parleyd.rpc.messages import (
+    ask_status_to_proto,
+    message_to_proto,
+    message_type_to_proto,
+    reply_status_to_proto,
+)
+
+MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+CONFIRM: dict[str, JsonValue] = {"prompt": "Sure?"}
+ENVELOPE: dict[str, JsonValue] = {"action": "accept", "content": {"confirmed": False}}
+ASK = Ask(
+    id=UUID(int=1),
+    conversation_id=UUID(int=2),
+    chain_id=UUID(int=3),
+    owner="ada",
+    tool_call_id="call_1",
+    kind="confirm",
+    tool_name="ask_confirm",
+    input=CONFIRM,
+    simple=to_simple_card("confirm", CONFIRM, "call_1"),
+    status="answered",
+    answer=ENVELOPE,
+    create_time=MOMENT,
+)
+
+
+def row(of: MessageType, **fields: object) -> Message:
+    return Message.model_validate(
+        {
+            "type": of,
+            "conversation_id": UUID(int=2),
+            "seq": 5,
+            "turn_id": UUID(int=3),
+            "turn_no": 2,
+            "position": 1,
+            "create_time": MOMENT,
+            **fields,
+        }
+    )
+
+
+@pytest.mark.parametrize("of", get_args(MessageType))
+def test_every_row_names_itself_its_turn_and_its_moment(of: MessageType) -> None:
+    message = message_to_proto(row(of, text="Hello"))
+    assert message.conversation_id == str(UUID(int=2))
+    assert (message.message_id, message.turn_id) == ("5", str(UUID(int=3)))
+    assert message.type == message_type_to_proto(of)
+    assert message.text == "Hello"
+    assert message.create_time.ToDatetime(UTC) == MOMENT
+
+
+def test_a_reply_names_its_model_and_whether_it_is_whole() -> None:
+    message = message_to_proto(row("assistant", text="So far", model="scripted", status="error"))
+    assert (message.model, message.status) == ("scripted", MessageProto.STATUS_ERROR)
+    assert (message.args_json, message.result_json) == ("", "")
+    assert not message.HasField("ask")
+
+
+def test_a_call_and_its_result_hold_json_as_text() -> None:
+    call = row("tool_call", tool_call_id="call_1", tool_name="look_up", args={"n": 2**60})
+    result = row("tool_result", tool_call_id="call_1", tool_name="look_up", result=["é", None])
+    told = [message_to_proto(each) for each in (call, result)]
+    assert [(m.tool_call_id, m.tool_name) for m in told] == [("call_1", "look_up")] * 2
+    assert [(m.args_json, m.result_json) for m in told] == [
+        ('{"n":1152921504606846976}', ""),
+        ("", '["é",null]'),
+    ]
+
+
+def test_the_call_of_an_ask_shows_the_question_and_its_result_the_answer() -> None:
+    call = message_to_proto(row("tool_call", ask=ASK, args=CONFIRM)).ask
+    result = message_to_proto(row("tool_result", ask=ASK, result=ENVELOPE)).ask
+    for shown in (call, result):
+        assert shown.kind == asks_pb2.ASK_KIND_CONFIRM
+        assert shown.status == MessageAsk.STATUS_ANSWERED
+        assert shown.origin == asks_pb2.ASK_ORIGIN_MODEL
+    assert call.input == ask_input_to_proto("confirm", CONFIRM)
+    assert not call.HasField("answer")
+    assert not result.HasField("input")
+    assert answer_from_proto(result.answer) == ENVELOPE
+
+
+def test_each_type_and_status_has_its_own_enum_value() -> None:
+    types = {MessageProto.Type.Name(message_type_to_proto(of)) for of in get_args(MessageType)}
+    replies = {MessageProto.Status.Name(reply_status_to_proto(of)) for of in get_args(ReplyStatus)}
+    asks = {MessageAsk.Status.Name(ask_status_to_proto(of)) for of in get_args(AskStatus)}
+    assert types == {f"TYPE_{of.upper()}" for of in get_args(MessageType)}
+    assert replies == {f"STATUS_{of.upper()}" for of in get_args(ReplyStatus)}
+    assert asks == {f"STATUS_{of.upper()}" for of in get_args(AskStatus)}
+    assert reply_status_to_proto(None) == MessageProto.STATUS_UNSPECIFIED

@@ -1,0 +1,164 @@
+"""A person and an agent, played straight at the store."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID, uuid4
+
+from parleyd.contract.answers import accepted
+from parleyd.contract.asks.ask import Ask
+from parleyd.contract.conversations import Conversation
+from parleyd.contract.messages import Message
+from parleyd.contract.pages import PageRequest
+from parleyd.contract.steps import Step, StepCall
+from parleyd.store.conversations import PostgresConversationStore
+from parleyd.store.turns import PostgresTurnStore
+from parleyd.turns.ports import (
+    AnswerOpening,
+    CollectedAsk,
+    EndedTurn,
+    Ending,
+    Lease,
+    OpenedTurn,
+    Opening,
+    PromptOpening,
+)
+from pydantic import JsonValue
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+OWNER = "ada"
+TEAM: dict[str, JsonValue] = accepted({"selected": ["team"]})
+
+
+def prompt_opening(said: str = "Set me up", conversation_id: UUID | None = None) -> Opening:
+    """Returns a message that opens a turn."""
+    return Opening(
+        turn_id=uuid4(),
+        owner=OWNER,
+        conversation_id=conversation_id,
+        new_conversation_id=uuid4(),
+        input=PromptOpening(said),
+        surface="full",
+        model="scripted-1",
+        holder="process-1",
+    )
+
+
+def answer_opening(
+    conversation_id: UUID, tool_call_id: str, envelope: dict[str, JsonValue] = TEAM
+) -> Opening:
+    """Returns an answer that opens a turn."""
+    opening = prompt_opening(conversation_id=conversation_id)
+    return replace(opening, input=AnswerOpening("answer", tool_call_id, envelope))
+
+
+def choice(prompt: str = "Which plan?", *options: str) -> dict[str, JsonValue]:
+    """Returns the input of a choice ask."""
+    offered: list[JsonValue] = [
+        {"id": option, "label": option.title()} for option in options or ("starter", "team")
+    ]
+    return {"prompt": prompt, "select": "one", "options": offered}
+
+
+def ask(
+    call_id: str = "call_plan",
+    asked: dict[str, JsonValue] | None = None,
+    provider_call_id: str | None = None,
+) -> CollectedAsk:
+    """Returns a valid ask of a step."""
+    key = uuid4()
+    ask_input = choice() if asked is None else asked
+    call = StepCall(
+        tool_call_id=call_id,
+        provider_call_id=provider_call_id or call_id,
+        tool_name="ask_choice",
+        args=ask_input,
+        role="ask",
+        ask_id=key,
+    )
+    return CollectedAsk(call, key, "choice", ask_input, f"call_spare_{key.hex}")
+
+
+def step(asks: Sequence[CollectedAsk] = (), *, step_no: int = 1, messages: bytes = b"raw") -> Step:
+    """Returns a step of asks, or of one invalid call."""
+    invalid = StepCall(
+        tool_call_id=f"call_bad_{step_no}",
+        provider_call_id=None,
+        tool_name="ask_choice",
+        args={},
+        role="invalid",
+        error="MISSING_REQUIRED at prompt",
+    )
+    return Step(
+        step_no=step_no,
+        provider="scripted",
+        model="scripted-1",
+        codec="scripted/1",
+        messages=messages,
+        calls=tuple(each.call for each in asks) or (invalid,),
+    )
+
+
+class Chat:
+    """One owner's turns and conversations."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self.engine = engine
+        self.turns = PostgresTurnStore(engine)
+        self.conversations = PostgresConversationStore(engine)
+
+    async def prompt(self, said: str = "Set me up", conversation: UUID | None = None) -> OpenedTurn:
+        return await self.turns.open_turn(prompt_opening(said, conversation))
+
+    async def answer(
+        self, conversation: UUID, call_id: str, envelope: dict[str, JsonValue] = TEAM
+    ) -> OpenedTurn:
+        return await self.turns.open_turn(answer_opening(conversation, call_id, envelope))
+
+    async def pause(
+        self, turn: OpenedTurn, *asks: CollectedAsk, step_no: int = 1, messages: bytes = b"raw"
+    ) -> EndedTurn:
+        """Ends a turn on its asks, one without a name if none is given."""
+        asks = asks or (ask(),)
+        ending = Ending(step=step(asks, step_no=step_no, messages=messages), asks=asks)
+        return await self.turns.end_turn(turn, ending)
+
+    async def reply(self, turn: OpenedTurn, said: str = "Done.", **more: Any) -> EndedTurn:
+        return await self.turns.end_turn(turn, Ending(text=said, **more))
+
+    async def waiting(self, call_id: str = "call_plan") -> UUID:
+        """Returns a conversation that waits on an ask."""
+        turn = await self.prompt()
+        await self.pause(turn, ask(call_id))
+        return turn.lease.conversation_id
+
+    async def see(self, conversation: UUID) -> Conversation:
+        return await self.conversations.read_conversation(OWNER, conversation)
+
+    async def pending(self, conversation: UUID) -> Ask | None:
+        return (await self.see(conversation)).pending_ask
+
+    async def rows(self, conversation: UUID) -> tuple[Message, ...]:
+        page = await self.conversations.list_messages(OWNER, conversation, PageRequest(size=1000))
+        assert not page.next_token
+        return page.items
+
+    async def query(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
+        """Returns what lies in the tables, where no port shows it."""
+        async with self.engine.connect() as connection:
+            return [tuple(row) for row in await connection.execute(text(statement), values)]
+
+    async def step_numbers(self, turn: OpenedTurn) -> list[int]:
+        rows = await self.query(
+            "SELECT step_no FROM turn_steps WHERE chain_id = :chain ORDER BY 1", chain=turn.chain_id
+        )
+        return [number for (number,) in rows]
+
+
+def lost(turn: OpenedTurn) -> OpenedTurn:
+    """Returns a turn as a process sees it that lost the lease without knowing."""
+    lease = turn.lease
+    return replace(
+        turn, lease=Lease(lease.turn_id, lease.conversation_id, lease.holder, lease.epoch + 1)
+    )
