@@ -14,7 +14,7 @@ setup: $(STAMP)  ## makes .venv with everything in it
 
 $(STAMP): requirements.lock pyproject.toml clients/python/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e clients/python -e .
 	touch $@
 
@@ -47,9 +47,10 @@ format: setup  ## mends what lint can mend
 gen: setup  ## writes the stubs anew from the protos
 	cd clients && buf generate
 
+# grpc-stubs would write over types-grpcio, which is newer and typed for asyncio.
 lock: setup  ## resolves the dependencies anew
 	uv pip compile pyproject.toml clients/python/pyproject.toml --group dev --universal --python-version 3.11 \
-	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-package parley-client \
+	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-package parley-client --no-emit-package grpc-stubs \
 	  --no-annotate --custom-compile-command "make lock" --quiet -o requirements.lock
 
 bench: setup  ## prints what the README says about speed

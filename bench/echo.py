@@ -15,7 +15,7 @@ async def _echo(request: bytes, _: "grpc.aio.ServicerContext[bytes, bytes]") -> 
 async def serve() -> None:
     """Serves on a free loopback port, prints the address, and stops when its input ends."""
     server = grpc.aio.server()
-    handler = grpc.unary_unary_rpc_method_handler(_echo)
+    handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_unary_rpc_method_handler(_echo)
     server.add_generic_rpc_handlers(
         (grpc.method_handlers_generic_handler("bench.Echo", {"Echo": handler}),)
     )

@@ -25,9 +25,7 @@ class Measured:
         return ordered[place] * 1000
 
 
-async def measure(
-    once: Callable[[], Awaitable[None]], *, times: int, concurrency: int
-) -> Measured:
+async def measure(once: Callable[[], Awaitable[None]], *, times: int, concurrency: int) -> Measured:
     """Runs `once` `times` times, `concurrency` of them at a time."""
     latencies: list[float] = []
     left = times

@@ -13,21 +13,21 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import asyncpg
 import grpc
-import parley
 import psutil
 import uvloop
-from parley.v1 import turns_pb2 as pb
 from rich.console import Console
 from rich.table import Table
 
+import parley
 from bench.echo import METHOD
 from bench.measure import Measured, measure
+from parley.v1 import turns_pb2 as pb
 from parleyd.app.embedded_postgres import start
 from parleyd.store.migrate import migrate
 
@@ -37,7 +37,7 @@ CHANNELS = 8
 
 
 @asynccontextmanager
-async def process(*arguments: str) -> AsyncIterator[tuple[list[str], int]]:
+async def process(*arguments: str) -> AsyncGenerator[tuple[list[str], int]]:
     """Runs a server of ours; yields the words it prints first and its process id."""
     server = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -61,17 +61,18 @@ async def main(trips: int) -> None:
     table = Table("concurrency", "trips/s", "p50 ms", "p99 ms", "server CPU ms/trip")
     for column in ("echo trips/s", "of echo", "commit trips/s", "of commits"):
         table.add_column(column)
-    with tempfile.TemporaryDirectory(prefix="parley-bench-", dir="/tmp") as temp:
-        home = Path(temp)
-        home.chmod(0o755)
-        postgres = await asyncio.to_thread(start, home / "postgres")
+    with (
+        tempfile.TemporaryDirectory(prefix="parley-bench-") as postgres_home,
+        tempfile.TemporaryDirectory(prefix="parley-bench-") as keys_home,
+    ):
+        postgres = await asyncio.to_thread(start, Path(postgres_home))
         try:
             await migrate(postgres.url)
             for concurrency in CONCURRENCIES:
                 times = max(trips * min(concurrency, 8) // 8, 20)
                 echo = await _echo(times, concurrency)
                 commits = await _commits(postgres.url, times, concurrency)
-                parley_run, cpu = await _parley(postgres.url, home, times, concurrency)
+                parley_run, cpu = await _parley(postgres.url, Path(keys_home), times, concurrency)
                 table.add_row(
                     str(concurrency),
                     f"{parley_run.per_second:.0f}",
@@ -92,7 +93,7 @@ async def _parley(url: str, home: Path, times: int, concurrency: int) -> tuple[M
     """Returns the round trips and the server's processor seconds for them."""
     async with AsyncExitStack() as stack:
         (address, token), pid = await stack.enter_async_context(
-            process("bench.server", url, str(home / "keys"))
+            process("bench.server", url, str(home))
         )
         clients = [
             await stack.enter_async_context(parley.connect(address, token))

@@ -13,10 +13,11 @@ from uuid import uuid4
 
 import asyncpg
 import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
+
 from parleyd.app.embedded_postgres import start
 from parleyd.store.engine import create_engine
 from parleyd.store.migrate import migrate
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 TEMPLATE = "parley_template"
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
-import parley
 import pytest
 
+import parley
 from parleyd.app.development_key import DevelopmentKey
 from parleyd.app.settings import Settings
 from parleyd.app.wiring import running_service

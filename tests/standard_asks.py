@@ -1,7 +1,8 @@
 """The asks of spec turns 14, which the acceptance statements speak of."""
 
-from parleyd.models.script import Call
 from pydantic import JsonValue
+
+from parleyd.models.script import Call
 
 PLAN_ID = "call_plan"
 PLAN: dict[str, JsonValue] = {

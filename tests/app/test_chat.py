@@ -1,10 +1,39 @@
 """A conversation in the terminal, key by key, with a real service."""
 
+import asyncio
+import io
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeAlias
+from uuid import uuid4
 
+import grpc
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import PipeInput, create_pipe_input
+from prompt_toolkit.output import DummyOutput
+from rich.console import Console
 
+from parley import connect, error_of
+from parley.v1.asks_pb2 import AskAnswer
+from parley.v1.conversations_pb2 import ListConversationsRequest, Message, MessageAsk
+from parleyd.app.chat.conversation import Chat
+from parleyd.app.chat.terminal import Terminal
+from parleyd.contract import limits
+from parleyd.models.played import Pick
+from parleyd.models.script import Call, Fail, Text
+from parleyd.models.scripted import by_progress, by_prompt, in_turn
+from tests.end_to_end.person import Person, accept, decline
+from tests.server import StartServer
+from tests.standard_asks import ask_plan
+
+DEADLINE = 10
 
 ENTER = "\r"
+UP = "\x1b[A"
 DOWN = "\x1b[B"
+PASTE, PASTED = "\x1b[200~", "\x1b[201~"
 CTRL_C = "\x03"
 CTRL_D = "\x04"
 
@@ -57,7 +86,9 @@ class Seat:
         )
         return [conversation.conversation_id for conversation in response.conversations]
 
-    async def asks(self, conversation_id: str) -> list[tuple[MessageAsk.Status, AskAnswer]]:
+    async def asks(
+        self, conversation_id: str
+    ) -> list[tuple[MessageAsk.Status.ValueType, AskAnswer]]:
         """Returns how the asks of a conversation were resolved."""
         return [
             (message.ask.status, message.ask.answer)
@@ -67,11 +98,169 @@ class Seat:
 
 
 @pytest.fixture
-async def sit(
-    start_server: StartServer, keys: PipeInput, screen: io.StringIO
-) -> AsyncIterator[Callable[[Pick], Awaitable[Seat]]]:
-    async def take_a_seat(pick: Pick) -> Seat:
-        server = await start_server(pick)
+def sit(start_server: StartServer, keys: PipeInput, screen: io.StringIO) -> "Sit":
+    """Seats somebody before a service that plays a script."""
+
+    async def take_a_seat(pick: Pick, **settings: object) -> Seat:
+        server = await start_server(pick, **settings)
         return Seat(await server.person(), keys, screen)
 
-    yield take_a_seat
+    return take_a_seat
+
+
+Sit: TypeAlias = Callable[..., Awaitable[Seat]]
+
+PLAN = by_progress([ask_plan()], [Text("All set.")])
+DELETION = by_progress([DELETE], [Text("As you say.")])
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Keys in a menu, and the answer they give."""
+
+    name: str
+    pick: Pick
+    keys: str
+    answer: AskAnswer
+
+
+ANSWERS = [
+    Answered("the preselected option", PLAN, ENTER, accept("team")),
+    Answered("the option below", PLAN, DOWN + ENTER, accept("enterprise")),
+    Answered("the option above", PLAN, UP + ENTER, accept("starter")),
+    Answered("skip", PLAN, DOWN * 2 + ENTER, decline()),
+    Answered("denial, where it can't be undone", DELETION, ENTER, accept(confirmed=False)),
+    Answered("approval", DELETION, UP + ENTER, accept(confirmed=True)),
+]
+
+
+@pytest.mark.parametrize("answered", ANSWERS, ids=lambda answered: answered.name)
+async def test_a_question_is_answered_from_its_menu(answered: Answered, sit: Sit) -> None:
+    seat = await sit(answered.pick)
+    shown = await seat.chat("Please", ENTER, answered.keys, CTRL_D)
+    (conversation_id,) = await seat.conversation_ids()
+    assert await seat.asks(conversation_id) == [(MessageAsk.STATUS_ANSWERED, answered.answer)]
+    assert not (await seat.person.conversation(conversation_id)).HasField("pending_ask")
+    assert "All set." in shown or "As you say." in shown
+
+
+async def test_the_conversation_goes_on_until_the_person_leaves(sit: Sit) -> None:
+    seat = await sit(in_turn([Text("One.")], [ask_plan()], [Text("Two.")], [Text("Three.")]))
+    shown = await seat.chat(f"a{ENTER}", f"b{ENTER}", ENTER, f"c{ENTER}", CTRL_D)
+    (conversation_id,) = await seat.conversation_ids()
+    assert len(await seat.person.messages(conversation_id)) == 8
+    places = [shown.index(text) for text in ("One.", "Which plan do you want?", "Two.", "Three.")]
+    assert places == sorted(places)
+
+
+async def test_the_title_is_shown_once(sit: Sit) -> None:
+    seat = await sit(in_turn([Text("One.")], [Text("Two.")]))
+    shown = await seat.chat(f"a{ENTER}", f"b{ENTER}", CTRL_D)
+    assert shown.count("Workspace setup") == 1
+
+
+async def test_a_message_instead_of_an_answer_drops_the_question(sit: Sit) -> None:
+    seat = await sit(in_turn([ask_plan()], [Text("Never mind.")]))
+    shown = await seat.chat(f"a{ENTER}", DOWN * 3 + ENTER, f"forget it{ENTER}", CTRL_D)
+    (conversation_id,) = await seat.conversation_ids()
+    ((status, _),) = await seat.asks(conversation_id)
+    assert status == MessageAsk.STATUS_CANCELLED
+    assert "Never mind." in shown
+
+
+async def test_who_leaves_with_a_question_open_finds_it_again(sit: Sit) -> None:
+    seat = await sit(PLAN)
+    left = await seat.chat(f"Set up my plan{ENTER}", CTRL_C)
+    assert "The question stays open" in left
+    back = await seat.chat(ENTER, ENTER, CTRL_D)
+    assert back.index("Set up my plan") < back.index("Which plan do you want?")
+    assert "All set." in back
+    (conversation_id,) = await seat.conversation_ids()
+    assert await seat.asks(conversation_id) == [(MessageAsk.STATUS_ANSWERED, accept("team"))]
+
+
+async def test_a_new_conversation_leaves_an_open_question_alone(sit: Sit) -> None:
+    seat = await sit(by_prompt({"plan": PLAN, "hello": by_progress([Text("Hi.")])}))
+    await seat.chat(f"plan{ENTER}", CTRL_C)
+    shown = await seat.chat(DOWN + ENTER, f"hello{ENTER}", CTRL_D)
+    assert "Hi." in shown
+    assert len(await seat.conversation_ids()) == 2
+    assert len(await seat.person.pending()) == 1
+
+
+async def test_a_named_conversation_is_gone_back_to_with_its_last_lines(sit: Sit) -> None:
+    seat = await sit(in_turn(*([Text(f"reply {number}.")] for number in range(6))))
+    await seat.chat(*(f"prompt {number}{ENTER}" for number in range(5)), CTRL_D)
+    (conversation_id,) = await seat.conversation_ids()
+    shown = await seat.chat(f"prompt 5{ENTER}", CTRL_D, conversation_id=conversation_id)
+    assert "reply 1." not in shown
+    assert "prompt 2" in shown
+    assert "reply 4." in shown
+    assert "reply 5." in shown
+    assert await seat.conversation_ids() == [conversation_id]
+
+
+async def test_a_conversation_of_nobody_is_refused(sit: Sit) -> None:
+    seat = await sit(PLAN)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await seat.chat(conversation_id=str(uuid4()))
+    assert error_of(caught.value).reason == "CONVERSATION_NOT_FOUND"
+
+
+async def test_an_answer_given_elsewhere_is_told_and_the_chat_catches_up(
+    sit: Sit, keys: PipeInput
+) -> None:
+    seat = await sit(in_turn([ask_plan()], [Text("All set.")], [Text("Welcome.")]))
+    chatting = asyncio.create_task(seat.chat(f"plan{ENTER}"))
+    async with asyncio.timeout(DEADLINE):
+        while not (pending := await seat.person.pending()):
+            pass
+        await seat.person.press(
+            pending[0].conversation_id, pending[0].tool_call_id, "option:starter"
+        )
+        keys.send_text(f"{ENTER}thanks{ENTER}{CTRL_D}")
+        shown = await chatting
+    assert shown.index("answered or dropped elsewhere") < shown.index("All set.")
+    assert shown.index("All set.") < shown.index("Welcome.")
+    asks = await seat.asks(pending[0].conversation_id)
+    assert asks == [(MessageAsk.STATUS_ANSWERED, accept("starter"))]
+
+
+async def test_a_turn_that_fails_is_told_and_the_chat_goes_on(sit: Sit) -> None:
+    seat = await sit(in_turn([Fail("server", "provider's words")], [Text("Better.")]))
+    shown = await seat.chat(f"a{ENTER}", f"b{ENTER}", CTRL_D)
+    assert "✗ The model could not answer." in shown
+    assert "provider's words" not in shown
+    assert "Better." in shown
+
+
+async def test_a_refused_message_is_told_and_the_chat_goes_on(sit: Sit, keys: PipeInput) -> None:
+    seat = await sit(in_turn([Text("Fine.")]))
+    pasted = f"{PASTE}{'x' * (limits.TURN_PROMPT + 1)}{PASTED}{ENTER}"
+    # In a thread: the pipe holds less than this at a time.
+    typing = asyncio.to_thread(keys.send_text, f"{pasted}b{ENTER}{CTRL_D}")
+    shown, _ = await asyncio.gather(seat.chat(), typing)
+    assert "✗ " in shown
+    assert f"{limits.TURN_PROMPT}" in shown
+    assert "Fine." in shown
+
+
+async def test_without_asks_one_can_still_chat(sit: Sit) -> None:
+    seat = await sit(in_turn([Text("Just text.")]), asks=())
+    assert "Just text." in await seat.chat(f"a{ENTER}", CTRL_D)
+
+
+async def test_a_service_that_is_gone_is_told_and_the_chat_goes_on(
+    start_server: StartServer, keys: PipeInput, screen: io.StringIO
+) -> None:
+    server = await start_server(in_turn([Text("Hello.")]))
+    token = server.key.issue("noor", timedelta(hours=1))
+    async with connect(server.address, token) as client, asyncio.timeout(DEADLINE):
+        seat = Seat(Person(client), keys, screen)
+        chatting = asyncio.create_task(seat.chat(f"a{ENTER}"))
+        while "Hello." not in screen.getvalue():
+            await seat.person.pending()
+        await server.stop()
+        keys.send_text(f"b{ENTER}{CTRL_D}")
+        shown = await chatting
+    assert "✗ The service can't be reached." in shown

@@ -1,14 +1,13 @@
 """The service as it is put together: models, the address, and how it stops."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import grpc
 import pytest
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from pydantic import AnyHttpUrl, SecretStr
 from structlog.testing import capture_logs
 
@@ -36,7 +35,7 @@ def here(tmp_path: Path) -> Settings:
 @asynccontextmanager
 async def serving(
     settings: Settings, database_url: str, model: Model | None = None
-) -> AsyncIterator[tuple[RunningService, Person]]:
+) -> AsyncGenerator[tuple[RunningService, Person]]:
     """Runs a service and somebody with a token for it."""
     async with (
         running_service(settings, database_url=database_url, model=model) as service,
@@ -159,9 +158,13 @@ async def _until_refused(address: str) -> None:
     """Waits until the service takes no more calls on a new connection."""
     while True:
         async with grpc.aio.insecure_channel(address) as channel:
-            check = health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
+            check = channel.unary_unary(
+                "/grpc.health.v1.Health/Check",
+                HealthCheckRequest.SerializeToString,
+                HealthCheckResponse.FromString,
+            )
             try:
-                await check
+                await check(HealthCheckRequest())
             except grpc.aio.AioRpcError as error:
                 if error.code() != grpc.StatusCode.UNAVAILABLE:
                     raise

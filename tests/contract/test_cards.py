@@ -207,7 +207,7 @@ def test_an_unpaired_surrogate_does_not_stop_a_card() -> None:
 BUTTON: dict[str, Any] = {"id": "a", "label": "A", "style": "default", "response": declined()}
 
 
-def button(**changes: Any) -> SimpleCardButton:  # noqa: ANN401 - some are of a wrong type on purpose
+def button(**changes: Any) -> SimpleCardButton:
     return SimpleCardButton(**{**BUTTON, **changes})
 
 

@@ -344,8 +344,8 @@ def test_an_answer_to_a_choice(
         pytest.param(
             {"maxSelected": -1},
             "minSelected",
-            "`minSelected`, which is 1 when absent, is more than the most picks an answer can have. "
-            "Set `minSelected` to 0 or less, or allow more picks.",
+            "`minSelected`, which is 1 when absent, is more than the most picks an answer can "
+            "have. Set `minSelected` to 0 or less, or allow more picks.",
             id="an implied minimum is named",
         ),
         pytest.param(
@@ -358,7 +358,7 @@ def test_an_answer_to_a_choice(
         pytest.param(
             {"maxSelected": -1, "default": ["kale"]},
             "default",
-            "`default` has 1 entries, more than an answer may have. "
+            "The picks in `default` are 1, more than an answer may have. "
             "Shorten `default` to at most 0.",
             id="nobody is told to pick less than nothing",
         ),
@@ -380,7 +380,8 @@ def test_the_words_of_an_error_say_how_to_mend_the_ask(
         ),
         pytest.param(
             {**ONE_OR_OTHER, "maxSelected": 2},
-            "Make the number of picks in `content.selected` 1 to 2, counting `content.other` as one.",
+            "Make the number of picks in `content.selected` 1 to 2, "
+            "counting `content.other` as one.",
             id="with Other",
         ),
     ],

@@ -136,6 +136,25 @@ def test_a_key_of_another_spelling_is_told_its_name() -> None:
     assert fault.fix == "Rename `some_flag` to `someFlag`."
 
 
+@pytest.mark.parametrize(
+    ("shape", "value", "fix"),
+    [
+        (TEXT, None, "Send `k` as a text of at most 20 UTF-16 units."),
+        (TEXT, "", "Write a text of at most 20 UTF-16 units into `k`."),
+        (COLOUR, 1, 'Set `k` to "red" or "blue".'),
+        (FLOOR, -1, "Set `k` to a whole number from 0 upwards."),
+        (RANGE, 0, "Set `k` to a whole number from 1 to 10."),
+        (PAIR, [], "Send `k` as a list of 2 to 2 items."),
+        (ListShape(TEXT, 5), {}, "Send `k` as a list of at most 5 items."),
+        (RECORD, None, "Send `k` as an object with the keys `name`, `someFlag`."),
+    ],
+    ids=str,
+)
+def test_a_fix_says_what_is_due(shape: Shape, value: JsonValue, fix: str) -> None:
+    (fault,) = shape.check(value, ("k",))
+    assert fault.fix == fix
+
+
 def test_a_record_knows_its_keys_alone() -> None:
     assert RECORD.known({"name": 1, "other": 2}) == {"name": 1}
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
+
 from parley import Client
 from parley.v1 import asks_pb2, conversations_pb2, turns_pb2
 
@@ -84,7 +85,7 @@ class Person:
         return Played([event async for event in self.stream(request)])
 
     async def prompt(
-        self, text: str, conversation_id: str = "", surface: turns_pb2.Surface = FULL
+        self, text: str, conversation_id: str = "", surface: turns_pb2.Surface.ValueType = FULL
     ) -> Played:
         return await self.play(
             turns_pb2.StreamTurnRequest(
@@ -99,7 +100,7 @@ class Person:
         conversation_id: str,
         tool_call_id: str,
         answer: asks_pb2.AskAnswer,
-        surface: turns_pb2.Surface = FULL,
+        surface: turns_pb2.Surface.ValueType = FULL,
     ) -> Played:
         return await self.play(
             turns_pb2.StreamTurnRequest(

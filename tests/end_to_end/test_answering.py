@@ -7,11 +7,12 @@ from uuid import uuid4
 import grpc
 import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
-from parley import error_of
-from parley.v1 import asks_pb2, conversations_pb2, turns_pb2
+from pydantic import JsonValue
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from parley import error_of
+from parley.v1 import asks_pb2, conversations_pb2, turns_pb2
 from parleyd.models.script import ScriptedMessage, Text
 from parleyd.models.scripted import in_turn
 from parleyd.turns.ports import ToolOutcome
@@ -21,7 +22,7 @@ from tests.standard_asks import PLAN, PLAN_ID, REGION_ID, ask_plan, ask_region
 
 Message = conversations_pb2.Message
 MessageAsk = conversations_pb2.MessageAsk
-TEAM = {"action": "accept", "content": {"selected": ["team"]}}
+TEAM: dict[str, JsonValue] = {"action": "accept", "content": {"selected": ["team"]}}
 
 
 @dataclass
@@ -130,9 +131,9 @@ async def test_a2_the_provider_gets_its_own_bytes_back(start_server: StartServer
 async def test_a3_a_skip_and_a_cancel_reach_the_model(
     paused: Paused,
     answer: asks_pb2.AskAnswer,
-    action: asks_pb2.AskAction,
-    status: conversations_pb2.MessageAsk.Status,
-    envelope: dict[str, str],
+    action: asks_pb2.AskAction.ValueType,
+    status: conversations_pb2.MessageAsk.Status.ValueType,
+    envelope: dict[str, JsonValue],
 ) -> None:
     played = await paused.noor.answer(paused.conversation_id, PLAN_ID, answer)
 
@@ -157,7 +158,7 @@ async def test_a4_a_chain_of_asks_replays_in_order(start_server: StartServer) ->
     assert first.names == ["started", "ask_resolved", "ask", "done"]
     assert first.done.pending_tool_call_id == REGION_ID
     assert second.names == ["started", "ask_resolved", "text", "done"]
-    eu = {"action": "accept", "content": {"selected": ["eu"]}}
+    eu: dict[str, JsonValue] = {"action": "accept", "content": {"selected": ["eu"]}}
     assert server.model.calls[2].messages == (
         ScriptedMessage("user", (Text("Set up my workspace"),)),
         ScriptedMessage("model", (ask_plan(),)),
@@ -262,9 +263,7 @@ INVALID_ANSWERS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("answer", "faults"), INVALID_ANSWERS.values(), ids=[*INVALID_ANSWERS]
-)
+@pytest.mark.parametrize(("answer", "faults"), INVALID_ANSWERS.values(), ids=[*INVALID_ANSWERS])
 async def test_a9_an_invalid_answer_changes_nothing(
     paused: Paused, answer: asks_pb2.AskAnswer, faults: list[tuple[str, str]]
 ) -> None:
@@ -458,9 +457,7 @@ async def test_a13_a_unary_turn_needs_a_conversation(start_server: StartServer) 
     assert server.model.calls == []
 
 
-async def test_an_answer_survives_a_restart(
-    start_server: StartServer, paused: Paused
-) -> None:
+async def test_an_answer_survives_a_restart(start_server: StartServer, paused: Paused) -> None:
     await paused.server.stop()
     server = await start_server(in_turn([Text("Setting up the Team plan.")]))
     noor = await server.person()

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from parley.v1 import conversations_pb2
 
+from parley.v1 import conversations_pb2
 from parleyd.models.script import Call, Fail, ScriptedMessage, ScriptedStep, Text
 from parleyd.models.scripted import in_turn
 from parleyd.turns.ports import ToolOutcome
@@ -13,7 +13,10 @@ from tests.server import Server, StartServer
 from tests.standard_asks import PLAN, PLAN_ID, ask_plan
 
 Message = conversations_pb2.Message
-TWICE = PLAN | {"options": [{"id": "a", "label": "One"}, {"id": "a", "label": "Two"}], "default": []}
+TWICE = PLAN | {
+    "options": [{"id": "a", "label": "One"}, {"id": "a", "label": "Two"}],
+    "default": [],
+}
 
 
 def bad_plan(call_id: str = "call_bad") -> Call:

@@ -7,11 +7,12 @@ from itertools import pairwise
 
 import grpc
 import pytest
-from parley import error_of
-from parley.v1 import asks_pb2, conversations_pb2, turns_pb2
+from pydantic import JsonValue
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from parley import error_of
+from parley.v1 import asks_pb2, conversations_pb2, turns_pb2
 from parleyd.models.script import Call, Hold, ScriptedMessage, Text, last_prompt
 from parleyd.models.scripted import by_progress, by_prompt, in_turn
 from parleyd.turns.ports import ModelCall, ToolOutcome
@@ -21,9 +22,9 @@ from tests.standard_asks import PLAN, PLAN_ID, REGION_ID, ask_plan, ask_region
 
 Message = conversations_pb2.Message
 MessageAsk = conversations_pb2.MessageAsk
-ONE_AT_A_TIME = {"action": "cancel", "reason": "one_ask_at_a_time"}
-SENT_MESSAGE = {"action": "cancel", "reason": "user_sent_message"}
-TEAM = {"action": "accept", "content": {"selected": ["team"]}}
+ONE_AT_A_TIME: dict[str, JsonValue] = {"action": "cancel", "reason": "one_ask_at_a_time"}
+SENT_MESSAGE: dict[str, JsonValue] = {"action": "cancel", "reason": "user_sent_message"}
+TEAM: dict[str, JsonValue] = {"action": "accept", "content": {"selected": ["team"]}}
 
 
 def types(messages: list[Message]) -> list[str]:
@@ -225,9 +226,7 @@ async def test_o7_a_resume_shows_what_the_turn_saw(
     assert (ScriptedMessage("user", (Text("news"),)) in resumed.messages) == seen
 
 
-async def test_o8_a_message_cancels_the_ask(
-    start_server: StartServer, engine: AsyncEngine
-) -> None:
+async def test_o8_a_message_cancels_the_ask(start_server: StartServer, engine: AsyncEngine) -> None:
     server = await start_server(in_turn([ask_plan()], [Text("Fine.")]))
     noor = await server.person()
     asked = await noor.prompt("Set up my workspace")

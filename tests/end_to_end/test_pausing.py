@@ -2,12 +2,13 @@
 
 import asyncio
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
-from parley.v1 import asks_pb2, cards_pb2, conversations_pb2, turns_pb2
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from parley.v1 import asks_pb2, cards_pb2, conversations_pb2, turns_pb2
 from parleyd.models.script import Hold, ScriptedStep, Text
 from parleyd.models.scripted import in_turn
 from tests.end_to_end.person import Person, accept
@@ -136,7 +137,7 @@ async def test_p7_each_ask_of_a_chain_costs_the_same(
         await noor.answer(played.conversation_id, f"call_{number}", accept("team"))
         written.append(await _written(engine))
 
-    costs = [after - before for before, after in zip(written, written[1:], strict=False)]
+    costs = [after - before for before, after in pairwise(written)]
     assert await _steps(engine) == asks
     assert sum(costs[24:30]) == pytest.approx(sum(costs[1:7]), rel=0.2)
     async with engine.connect() as connection:

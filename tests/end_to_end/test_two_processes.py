@@ -4,15 +4,15 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import grpc
+
 import parley
 from parley import error_of
 from parley.v1 import conversations_pb2
-
 from parleyd.app.development_key import DevelopmentKey
 from tests.end_to_end.person import Person, Played, accept
 from tests.server import LIFETIME
@@ -23,7 +23,7 @@ PLANS = ("starter", "team", "enterprise")
 
 
 @asynccontextmanager
-async def server_process(database_url: str, data_dir: Path) -> AsyncIterator[str]:
+async def server_process(database_url: str, data_dir: Path) -> AsyncGenerator[str]:
     """Runs `parleyd serve` on a free port and yields its address; stops it by its id."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,

@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
+from pydantic import JsonValue
+
 from parleyd.contract.asks.kinds import ASK_KINDS
 from parleyd.contract.asks.tools import ask_tools
 from parleyd.models.demo import DemoModel
@@ -13,8 +15,6 @@ from parleyd.models.gemini_messages import as_content
 from parleyd.models.script import Call, Hold, ScriptedMessage, Text, as_message
 from parleyd.models.scripted import ScriptedModel, by_prompt, in_turn
 from parleyd.turns.ports import Model, ModelCall, ProviderMessage, Tool, ToolOutcome
-from pydantic import JsonValue
-
 from tests.models.fake_gemini import FakeGemini, frame
 
 SIGNATURE = bytes(range(256))

@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from parleyd.models.gemini import GeminiModel
 
+from parleyd.models.gemini import GeminiModel
 from tests.models.fake_gemini import FakeGemini
 
 KEY = "AIza-very-secret"

@@ -3,10 +3,10 @@
 import base64
 from typing import Any, Literal
 
-from parleyd.models.gemini import GeminiModel
-from parleyd.turns.ports import ModelCall, Part, ProviderMessage, Tool
 from pydantic import JsonValue
 
+from parleyd.models.gemini import GeminiModel
+from parleyd.turns.ports import ModelCall, Part, ProviderMessage, Tool
 from tests.models.fake_gemini import FakeGemini, frame
 
 SIGNATURE = bytes(range(256))

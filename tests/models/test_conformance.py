@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import pytest
+
 from parleyd.turns.ports import (
     CallPart,
     ProviderMessage,
@@ -13,7 +14,6 @@ from parleyd.turns.ports import (
     ToolOutcome,
     UndecodableMessages,
 )
-
 from tests.models.adapters import ADAPTERS, Adapter
 
 DEADLINE = 10

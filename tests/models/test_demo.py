@@ -1,6 +1,8 @@
 """The demo agent, spoken to as the runner does."""
 
 import pytest
+from pydantic import JsonValue
+
 from parleyd.contract.asks.ask import AskKind
 from parleyd.contract.asks.kinds import ASK_KINDS, check_ask, kind_of_tool
 from parleyd.contract.asks.tools import ask_tools
@@ -15,7 +17,6 @@ from parleyd.turns.ports import (
     Tool,
     ToolOutcome,
 )
-from pydantic import JsonValue
 
 CANCELLED_BY_MESSAGE: JsonValue = {"action": "cancel", "reason": "user_sent_message"}
 PICKED: JsonValue = {"action": "accept", "content": {"selected": ["starter"]}}

@@ -6,12 +6,12 @@ import json
 from typing import Literal
 
 import pytest
+
 from parleyd.contract.asks.kinds import ASK_KINDS
 from parleyd.contract.asks.tools import ask_tools
 from parleyd.contract.surfaces import Surface
 from parleyd.models.gemini import GeminiModel
 from parleyd.turns.ports import CallPart, TextPart, ThoughtPart, Tool
-
 from tests.models.conftest import KEY
 from tests.models.fake_gemini import FakeGemini, frame
 from tests.models.gemini_calls import SIGNATURE, call_of, function_call, parts_of, plain, sent

@@ -5,10 +5,10 @@ import json
 from typing import Any
 
 import pytest
-from parleyd.models.gemini import GeminiModel
-from parleyd.turns.ports import CallPart, RebuiltCall, ToolOutcome, UndecodableMessages
 from pydantic import JsonValue
 
+from parleyd.models.gemini import GeminiModel
+from parleyd.turns.ports import CallPart, RebuiltCall, ToolOutcome, UndecodableMessages
 from tests.models.conftest import KEY
 from tests.models.fake_gemini import FakeGemini, frame
 from tests.models.gemini_calls import SIGNATURE, call_of, function_call, parts_of, plain, sent

@@ -4,6 +4,8 @@ import asyncio
 from contextlib import aclosing
 
 import pytest
+from pydantic import JsonValue
+
 from parleyd.contract.asks.kinds import check_ask
 from parleyd.contract.surfaces import Surface
 from parleyd.models.script import (
@@ -35,8 +37,6 @@ from parleyd.turns.ports import (
     Tool,
     ToolOutcome,
 )
-from pydantic import JsonValue
-
 from tests.standard_asks import PLAN, PLAN_ID, REGION, ask_plan, ask_region
 
 DEADLINE = 10

@@ -2,10 +2,13 @@
 
 from typing import Any, TypeAlias, assert_never
 
-import parley
 import pytest
 from google.protobuf.message import Message
 from grpc import aio
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+import parley
 from parley.v1.conversations_pb2 import (
     CreateConversationRequest,
     DeleteConversationRequest,
@@ -15,9 +18,6 @@ from parley.v1.conversations_pb2 import (
     UpdateConversationRequest,
 )
 from parley.v1.turns_pb2 import ListPendingAsksRequest, StreamTurnRequest, TurnRequest
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
-
 from parleyd.store.tables import metadata
 
 Request: TypeAlias = (

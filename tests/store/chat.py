@@ -5,6 +5,10 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
+from pydantic import JsonValue
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
 from parleyd.contract.answers import accepted
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.conversations import Conversation
@@ -23,9 +27,6 @@ from parleyd.turns.ports import (
     Opening,
     PromptOpening,
 )
-from pydantic import JsonValue
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 OWNER = "ada"
 TEAM: dict[str, JsonValue] = accepted({"selected": ["team"]})

@@ -5,6 +5,7 @@ Commands import what they run on when they run: `parleyd --help` loads none of i
 
 # ruff: noqa: PLC0415 - see above
 
+import os
 import re
 import sys
 from datetime import timedelta
@@ -32,6 +33,8 @@ def main() -> None:
     Exits 0 when it is done, 2 when it was given what can't be served, and 1 when it failed; both
     with a sentence on standard error.
     """
+    # Programs that we start are no forks that go on with gRPC, which warns of such.
+    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
     try:
         app()
     except ConfigurationError as error:

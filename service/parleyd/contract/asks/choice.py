@@ -203,7 +203,7 @@ def _default(choice: _Choice) -> Iterator[Fault]:
         yield Fault(
             ("default",),
             Code.SELECTION_COUNT,
-            f"`default` has {len(choice.default)} entries, more than an answer may have.",
+            f"The picks in `default` are {len(choice.default)}, more than an answer may have.",
             f"Shorten `default` to at most {max(choice.most, 0)}.",
         )
     if choice.many:
