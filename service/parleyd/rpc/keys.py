@@ -75,10 +75,12 @@ class UrlKeys:
 
     They are read again when they are old, and when a token names one that is not among them: that
     is how a new key comes into use. Where the URL does not answer, the keys read before stay.
+
+    Raises:
+        jwt.PyJWKClientError: The URL is neither http nor https.
     """
 
     def __init__(self, url: str, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Raises `jwt.PyJWKClientError` for a URL that is not http or https."""
         self._client = jwt.PyJWKClient(url, cache_jwk_set=False, timeout=TIMEOUT_SECONDS)
         self._clock = clock
         self._keys: KeysById | None = None

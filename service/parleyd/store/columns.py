@@ -1,6 +1,7 @@
 """The types of columns that hold what people and models wrote."""
 
-from typing import Final, Generic, TypeVar, cast
+from collections.abc import Callable
+from typing import Any, Final, Generic, TypeVar, cast
 
 from pydantic import JsonValue, TypeAdapter
 from pydantic_core import PydanticSerializationError
@@ -12,6 +13,7 @@ from parleyd.contract.text import storable
 
 T = TypeVar("T")
 
+_JSON: Final = TypeAdapter[Any](JsonValue)
 _ESCAPED_NUL: Final = b"\\u0000"
 
 
@@ -30,12 +32,23 @@ class StorableText(TypeDecorator[str]):
         return value if value is None else storable(value)
 
 
-class Stored(TypeDecorator[T], Generic[T]):
-    """A contract value kept whole as jsonb; None is SQL's NULL.
+class Json(TypeDecorator[T], Generic[T]):
+    """JSON kept as jsonb: strings in the form of `storable`, whole numbers with every digit.
 
-    Strings get the form of `storable`. Whole numbers keep every digit. Values cross the driver as
-    JSON text, so the engine has to leave JSON alone both ways (`left_alone`).
+    None is SQL's NULL. What comes back is what was stored, not checked again.
     """
+
+    impl = JSONB(none_as_null=True)
+    cache_ok = True
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[T | None], str | None]:
+        """Returns what makes the JSON text that the driver sends, without a detour over objects."""
+        del dialect
+        return lambda value: None if value is None else json_text(_JSON, value)
+
+
+class Stored(TypeDecorator[T], Generic[T]):
+    """A contract value kept whole as jsonb, and a value again when it is read. None is NULL."""
 
     impl = JSONB(none_as_null=True)
     cache_ok = True
@@ -44,27 +57,25 @@ class Stored(TypeDecorator[T], Generic[T]):
         super().__init__()
         self.adapter = adapter
 
-    def process_bind_param(self, value: T | None, dialect: Dialect) -> str | None:
-        """Returns the value as JSON text."""
+    def bind_processor(self, dialect: Dialect) -> Callable[[T | None], str | None]:
+        """Returns what makes the JSON text that the driver sends, without a detour over objects."""
         del dialect
-        if value is None:
-            return None
-        try:
-            data = self.adapter.dump_json(value, by_alias=True)
-        except PydanticSerializationError:  # it holds half a surrogate pair
-            return self._storable(value)
-        return self._storable(value) if _ESCAPED_NUL in data else data.decode()
+        return lambda value: None if value is None else json_text(self.adapter, value)
 
     def process_result_value(self, value: object, dialect: Dialect) -> T | None:
         """Returns the value that was stored."""
         del dialect
-        return None if value is None else self.adapter.validate_json(cast("str", value))
-
-    def _storable(self, value: T) -> str:
-        plain = cast("JsonValue", self.adapter.dump_python(value, mode="json", by_alias=True))
-        return compact(storable_json(plain))
+        return None if value is None else self.adapter.validate_python(value, strict=False)
 
 
-def left_alone(text: str) -> str:
-    """Returns JSON text as it is; what the engine does with JSON, both ways."""
-    return text
+def json_text(adapter: TypeAdapter[T], value: T) -> str:
+    """Returns a value as JSON text that PostgreSQL takes."""
+    try:
+        data = adapter.dump_json(value, by_alias=True)
+    except PydanticSerializationError:  # half a surrogate pair has no UTF-8
+        pass
+    else:
+        if _ESCAPED_NUL not in data:
+            return data.decode()
+    plain = cast("JsonValue", adapter.dump_python(value, mode="json", by_alias=True))
+    return compact(storable_json(plain))

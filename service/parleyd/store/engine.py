@@ -19,7 +19,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from parleyd.contract.errors import Unavailable
-from parleyd.store.columns import left_alone
 
 T = TypeVar("T")
 
@@ -66,8 +65,6 @@ def create_engine(url: str, *, pool_size: int) -> AsyncEngine:
     engine = create_async_engine(
         "postgresql+asyncpg://",
         async_creator=connect,
-        json_serializer=left_alone,
-        json_deserializer=left_alone,
         pool_size=pool_size,
         max_overflow=0,
         pool_timeout=POOL_SECONDS,

@@ -29,7 +29,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from parleyd.contract.cards import SimpleCard
 from parleyd.contract.steps import StepCall
 from parleyd.contract.turns import TurnResult
-from parleyd.store.columns import StorableText, Stored
+from parleyd.store.columns import Json, StorableText, Stored
 
 metadata: Final = MetaData(
     naming_convention={
@@ -39,9 +39,6 @@ metadata: Final = MetaData(
         "ck": "%(table_name)s_%(constraint_name)s",
     }
 )
-
-JSON: Final = TypeAdapter[JsonValue](JsonValue)
-OBJECT: Final = TypeAdapter(dict[str, JsonValue])
 
 _NOW = text("now()")
 _NEW_ID = text("gen_random_uuid()")
@@ -96,7 +93,7 @@ class TurnColumns(TypedColumns):
     input_kind: Named[str] = Column(Text)
     surface: Named[str] = Column(Text, server_default=text("'full'"))
     model: Named[str | None] = Column(StorableText)
-    options: Named[dict[str, JsonValue]] = Column(Stored(OBJECT), server_default=text("'{}'"))
+    options: Named[dict[str, JsonValue]] = Column(Json(), server_default=text("'{}'"))
     state: Named[str] = Column(Text, server_default=text("'running'"))
     outcome: Named[str | None] = Column(Text)
     answered_ask_id: Named[UUID | None]
@@ -157,11 +154,11 @@ class AskColumns(TypedColumns):
     kind: Named[str] = Column(Text)
     origin: Named[str] = Column(Text, server_default=text("'model'"))
     tool_name: Named[str] = Column(StorableText)
-    tool_args: Named[JsonValue] = Column(Stored(JSON), nullable=True)
-    input: Named[dict[str, JsonValue]] = Column(Stored(OBJECT))
+    tool_args: Named[JsonValue] = Column(Json(), nullable=True)
+    input: Named[dict[str, JsonValue]] = Column(Json())
     simple: Named[SimpleCard] = Column(Stored(TypeAdapter(SimpleCard)))
     status: Named[str] = Column(Text)
-    answer: Named[dict[str, JsonValue] | None] = Column(Stored(OBJECT))
+    answer: Named[dict[str, JsonValue] | None] = Column(Json())
     created_by_turn: Named[UUID | None] = Column(ForeignKey("turns.id", ondelete="SET NULL"))
     resolved_by_turn: Named[UUID | None] = Column(ForeignKey("turns.id", ondelete="SET NULL"))
     created_by_service: Named[str | None] = Column(Text)
@@ -253,13 +250,13 @@ class MessageColumns(TypedColumns):
     position: Named[int] = Column(Integer)
     type: Named[str] = Column(Text)
     text: Named[str] = Column(StorableText, server_default=_EMPTY)
-    content: Named[JsonValue] = Column(Stored(JSON), nullable=True)
+    content: Named[JsonValue] = Column(Json(), nullable=True)
     model: Named[str | None] = Column(StorableText)
     status: Named[str | None] = Column(Text)
     tool_call_id: Named[str | None] = Column(StorableText)
     tool_name: Named[str | None] = Column(StorableText)
-    args: Named[JsonValue] = Column(Stored(JSON), nullable=True)
-    result: Named[JsonValue] = Column(Stored(JSON), nullable=True)
+    args: Named[JsonValue] = Column(Json(), nullable=True)
+    result: Named[JsonValue] = Column(Json(), nullable=True)
     ask_id: Named[UUID | None] = Column(ForeignKey("asks.id"))
     rating: Named[str | None] = Column(Text)
     create_time: Named[datetime] = Column(_TIME, server_default=_NOW)
@@ -308,9 +305,9 @@ class ExecutionColumns(TypedColumns):
     tool_call_id: Named[str] = Column(StorableText)
     tool_name: Named[str] = Column(StorableText)
     approval_ask_id: Named[UUID | None] = Column(ForeignKey("asks.id"), unique=True)
-    args: Named[JsonValue] = Column(Stored(JSON), nullable=False)
+    args: Named[JsonValue] = Column(Json(), nullable=False)
     state: Named[str] = Column(Text)
-    result: Named[JsonValue] = Column(Stored(JSON), nullable=True)
+    result: Named[JsonValue] = Column(Json(), nullable=True)
     runs: Named[int] = Column(Integer, server_default=_ONE)
     start_time: Named[datetime] = Column(_TIME, server_default=_NOW)
     end_time: Named[datetime | None] = Column(_TIME)
@@ -384,7 +381,7 @@ class RequestColumns(TypedColumns):
     error: Named[str | None] = Column(StorableText)
     response_time_ms: Named[int | None]
     tokens_used: Named[int | None]
-    metadata_: Named[JsonValue] = Column("metadata", Stored(JSON), nullable=True)
+    metadata_: Named[JsonValue] = Column("metadata", Json(), nullable=True)
     create_time: Named[datetime] = Column(_TIME, server_default=_NOW)
 
 

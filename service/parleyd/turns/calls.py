@@ -88,7 +88,7 @@ class CallJudge:
     def _no_such_tool(self, name: str) -> str:
         offered = ", ".join(tool_name(kind) for kind in self._kinds)
         there_is = f"The tools are: {offered}." if offered else "There are no tools."
-        return f"There is no tool {quoted(name)!r} here. {there_is}"
+        return f"There is no tool {quoted(name)} here. {there_is}"
 
 
 def _events(calls: Sequence[StepCall]) -> Iterator[EventBody]:
