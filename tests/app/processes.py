@@ -71,6 +71,7 @@ async def serve(*arguments: str, env: dict[str, str]) -> AsyncGenerator[Serving]
         assert process.stdout
         async with asyncio.timeout(DEADLINE):
             first = (await process.stdout.readline()).decode()
+            assert first.startswith("Parley listens on "), "see standard error"
             address = first.removeprefix("Parley listens on ").removesuffix(".\n")
             token = ""
             if "--development" in arguments:
@@ -100,3 +101,8 @@ def processes_in(folder: Path) -> list[str]:
         " ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])
     ]
     return [line for line in lines if str(folder) in line]
+
+
+def names_in(folder: Path) -> list[str]:
+    """Returns what a folder holds."""
+    return sorted(path.name for path in folder.iterdir())

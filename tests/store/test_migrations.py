@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from sqlalchemy import Connection, text
+
 from parleyd.contract.errors import Unavailable
 from parleyd.store.engine import create_engine
 from parleyd.store.migrate import is_current, migrate
 from parleyd.store.tables import metadata
-from sqlalchemy import Connection, text
-
 from tests.database import Server
 
 CATALOG = {

@@ -1,9 +1,11 @@
 """Connecting, and reading errors.
 
+```python
 async with parley.connect("localhost:50051", token) as client:
-prompt = turns_pb2.PromptInput(text="Set up my plan")
-async for response in client.turns.StreamTurn(turns_pb2.StreamTurnRequest(prompt=prompt)):
-print(response.event)
+    request = StreamTurnRequest(prompt=PromptInput(text="Set up my plan"))
+    async for response in client.turns.StreamTurn(request):
+        print(response.event)
+```
 """
 
 from collections.abc import Awaitable, Callable

@@ -23,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-_LIFETIME: Final = re.compile(r"([1-9][0-9]{0,5})([smhd])")
+_SPAN: Final = re.compile(r"([1-9][0-9]{0,5})([smhd])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
@@ -89,26 +89,20 @@ def migrate() -> None:
     typer.echo("The database is at this version.")
 
 
-def _lifetime(text: str) -> timedelta:
-    match = _LIFETIME.fullmatch(text)
-    if not match:
-        raise typer.BadParameter("write a number and a unit: 90s, 30m, 12h or 7d.")
-    return timedelta(**{_UNITS[match[2]]: int(match[1])})
-
-
 @app.command()
 def token(
     *,
     subject: Annotated[str, typer.Option(help="Whom the token speaks for.")] = "developer",
     lifetime: Annotated[
-        timedelta, typer.Option(parser=_lifetime, metavar="TIME", help="90s, 30m, 12h or 7d.")
-    ] = timedelta(days=1),
+        str, typer.Option(metavar="TIME", help="How long it counts: 90s, 30m, 12h or 7d.")
+    ] = "24h",
 ) -> None:
     """Prints a token for a service in development on this machine."""
+    span = _span(lifetime)
     from parleyd.app.identity import development_token
     from parleyd.app.settings import load_settings
 
-    typer.echo(development_token(load_settings(development=True), subject, lifetime))
+    typer.echo(development_token(load_settings(development=True), subject, span))
 
 
 @app.command()
@@ -150,6 +144,13 @@ def chat(
         session.chat_with(target, development_token(settings), conversation)
     else:
         session.chat_here(settings, conversation)
+
+
+def _span(text: str) -> timedelta:
+    match = _SPAN.fullmatch(text)
+    if not match:
+        raise typer.BadParameter("Write a number and a unit: 90s, 30m, 12h or 7d.")
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
 def _stop(error: Exception, code: int) -> None:

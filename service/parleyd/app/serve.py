@@ -36,10 +36,12 @@ def serve(settings: Settings) -> None:
 
 
 async def _serve(settings: Settings) -> None:
-    if not (settings.database_url or settings.development):
-        log.warning("embedded_database", hint="set PARLEY_DATABASE_URL to a server of your own")
     with _told_to_stop() as stop:
         async with whole_service(settings) as service:
+            if not (settings.database_url or settings.development):
+                log.warning(
+                    "own_database", hint="set PARLEY_DATABASE_URL to a server you look after"
+                )
             _announce(settings, service.address)
             await stop.wait()
             log.info("stopping")

@@ -1,7 +1,8 @@
 """JSON values: how the contract reads them, and the form in which they are stored."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import TypeAlias
 
 from pydantic import JsonValue
@@ -14,7 +15,8 @@ JsonObject: TypeAlias = Mapping[str, JsonValue]
 def storable_json(value: JsonValue) -> JsonValue:
     """Returns a copy of `value` with every string, keys included, in the form of `storable`.
 
-    See spec turns 3.4.3 and 4.2. Nesting may be of any depth.
+    NaN and the infinities, which are no JSON but which Python reads as such, become null. See spec
+    turns 3.4.3, 4.2 and spec asks W2. Nesting may be of any depth.
     """
     holder: list[JsonValue] = [value]
     unfinished: list[list[JsonValue] | dict[str, JsonValue]] = [holder]
@@ -49,8 +51,30 @@ def _storable_copy(
             entries = {storable(key): item for key, item in value.items()}
             unfinished.append(entries)
             return entries
+        case float() if not isfinite(value):
+            return None
         case _:
             return value
+
+
+def nests_deeper(value: JsonValue, levels: int) -> bool:
+    """Tells whether `value` has containers in more than `levels` levels; a plain value has none."""
+    layer: list[JsonValue] = [value]
+    for _ in range(levels + 1):
+        layer = [item for container in layer for item in _items(container)]
+        if not layer:
+            return False
+    return True
+
+
+def _items(value: JsonValue) -> Iterable[JsonValue]:
+    match value:
+        case list():
+            return value
+        case dict():
+            return value.values()
+        case _:
+            return ()
 
 
 def compact(value: JsonValue | JsonObject) -> str:

@@ -36,6 +36,8 @@ LISTED: Final = 10
 
 TURN_PROMPT: Final = 100_000
 TURN_STEPS: Final = 5
+CALL_LEVELS: Final = 64
+"""How deep the arguments of a tool call may be nested; no ask needs more than five levels."""
 CONVERSATION_TITLE_CHARACTERS: Final = 200
 CONVERSATION_PROJECT_CHARACTERS: Final = 200
 TOOL_CALL_ID_CHARACTERS: Final = 128

@@ -82,7 +82,7 @@ def resolution(ask: Ask | None) -> dict[str, object]:
     }
 
 
-_ASKS = Stored(TypeAdapter(tuple[Ask, ...]))
+_ASKS: Final = Stored(TypeAdapter(tuple[Ask, ...]))
 
 # ---------------------------------------------------------------- reading
 
@@ -93,7 +93,7 @@ _PENDING_OR_NAMED: Final = or_(
 )
 """The pending ask of `conversation`, and the one that is `named`."""
 
-_NAMED_ASKS = (
+_NAMED_ASKS: Final = (
     select(*ASK_COLUMNS, turns.c.context_max_seq)
     .join_from(asks, turns, turns.c.id == asks.c.chain_id)
     .where(_PENDING_OR_NAMED)
@@ -118,7 +118,7 @@ def read_named_asks(
     return found
 
 
-_ANSWERABLE = (
+_ANSWERABLE: Final = (
     select(
         conversations.c.owner,
         conversations.c.delete_time.is_not(None).label("deleted"),

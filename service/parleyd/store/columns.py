@@ -1,6 +1,7 @@
 """The types of columns that hold what people and models wrote."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, Generic, TypeVar, cast
 
 from pydantic import JsonValue, TypeAdapter
@@ -32,7 +33,7 @@ class StorableText(TypeDecorator[str]):
         return value if value is None else storable(value)
 
 
-class Json(TypeDecorator[T], Generic[T]):
+class Json(TypeDecorator[Any]):
     """JSON kept as jsonb: strings in the form of `storable`, whole numbers with every digit.
 
     None is SQL's NULL. What comes back is what was stored, not checked again.
@@ -41,10 +42,10 @@ class Json(TypeDecorator[T], Generic[T]):
     impl = JSONB(none_as_null=True)
     cache_ok = True
 
-    def bind_processor(self, dialect: Dialect) -> Callable[[T | None], str | None]:
+    def bind_processor(self, dialect: Dialect) -> Callable[..., str | None]:
         """Returns what makes the JSON text that the driver sends, without a detour over objects."""
         del dialect
-        return lambda value: None if value is None else json_text(_JSON, value)
+        return partial(json_text, _JSON)
 
 
 class Stored(TypeDecorator[T], Generic[T]):
@@ -57,10 +58,10 @@ class Stored(TypeDecorator[T], Generic[T]):
         super().__init__()
         self.adapter = adapter
 
-    def bind_processor(self, dialect: Dialect) -> Callable[[T | None], str | None]:
+    def bind_processor(self, dialect: Dialect) -> Callable[..., str | None]:
         """Returns what makes the JSON text that the driver sends, without a detour over objects."""
         del dialect
-        return lambda value: None if value is None else json_text(self.adapter, value)
+        return partial(json_text, self.adapter)
 
     def process_result_value(self, value: object, dialect: Dialect) -> T | None:
         """Returns the value that was stored."""
@@ -68,8 +69,10 @@ class Stored(TypeDecorator[T], Generic[T]):
         return None if value is None else self.adapter.validate_python(value, strict=False)
 
 
-def json_text(adapter: TypeAdapter[T], value: T) -> str:
+def json_text(adapter: TypeAdapter[T], value: T | None) -> str | None:
     """Returns a value as JSON text that PostgreSQL takes."""
+    if value is None:
+        return None
     try:
         data = adapter.dump_json(value, by_alias=True)
     except PydanticSerializationError:  # half a surrogate pair has no UTF-8

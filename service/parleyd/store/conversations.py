@@ -94,7 +94,7 @@ class PostgresConversationStore:
 
 # ---------------------------------------------------------------- reading
 
-_RUNNING = (
+_RUNNING: Final = (
     select(turns.c.conversation_id, turns.c.id.label("running_turn_id"))
     .ext(distinct_on(turns.c.conversation_id))
     .where(turns.c.owner == given("owner"), turns.c.state != literal_column("'closed'"))
@@ -103,7 +103,7 @@ _RUNNING = (
 )
 """The latest turn of each of the owner's conversations that is not closed; there are few."""
 
-_VIEW = (
+_VIEW: Final = (
     select(
         conversations.c.id,
         conversations.c.owner,

@@ -29,7 +29,7 @@ from parleyd.turns.state import LockedConversation
 
 LEASE_END: Final = func.now() + literal(timedelta(seconds=limits.LEASE_SECONDS))
 
-_LOCK = (
+_LOCK: Final = (
     select(
         conversations.c.owner,
         conversations.c.title,
@@ -145,7 +145,7 @@ def within(lease: Lease, new_events: int) -> dict[str, object]:
     }
 
 
-_WHERE_IT_STANDS = (
+_WHERE_IT_STANDS: Final = (
     select(turns.c.state, turns.c.last_event)
     .where(
         turns.c.id == given("turn"),

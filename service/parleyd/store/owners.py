@@ -1,5 +1,6 @@
 """Who may see a conversation: its owner alone, as long as it is not deleted (spec turns 3.2)."""
 
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import Connection, select
@@ -8,7 +9,7 @@ from parleyd.contract.errors import ConversationNotFound, NotOwner
 from parleyd.store.statements import given, run
 from parleyd.store.tables import conversations
 
-_OWNER = select(conversations.c.owner, conversations.c.delete_time.is_not(None)).where(
+_OWNER: Final = select(conversations.c.owner, conversations.c.delete_time.is_not(None)).where(
     conversations.c.id == given("conversation")
 )
 

@@ -10,7 +10,7 @@ from parleyd.contract.pages import Page, PageRequest, bad_page_token, page_token
 
 Item = TypeVar("Item")
 
-_NUMBER = re.compile(r"[0-9]{1,10}", re.ASCII)
+_NUMBER: Final = re.compile(r"[0-9]{1,10}", re.ASCII)
 _INTEGER_MAX: Final = 2**31 - 1
 
 

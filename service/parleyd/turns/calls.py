@@ -8,7 +8,7 @@ from parleyd.contract.asks.ask import AskKind
 from parleyd.contract.asks.kinds import TOOL_PREFIX, check_ask, kind_of_tool, tool_name
 from parleyd.contract.events import EventBody, ToolCalled, ToolReturned
 from parleyd.contract.field_errors import as_tool_error, quoted
-from parleyd.contract.json import storable_json
+from parleyd.contract.json import nests_deeper, storable_json
 from parleyd.contract.messages import MessageDraft
 from parleyd.contract.steps import StepCall
 from parleyd.contract.surfaces import Surface
@@ -55,7 +55,9 @@ class CallJudge:
             name, args = storable(part.name), storable_json(part.args)
             kind = kind_of_tool(name)
             ask_id, error = None, None
-            if kind is None or kind not in self._kinds:
+            if nests_deeper(args, limits.CALL_LEVELS):
+                args, error = None, f"The arguments have more than {limits.CALL_LEVELS} levels."
+            elif kind is None or kind not in self._kinds:
                 error = self._no_such_tool(name)
             elif errors := check_ask(kind, args, self._surface):
                 error = as_tool_error(errors)

@@ -1,0 +1,119 @@
+"""`parleyd chat` as a person meets it: a process in a terminal."""
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.app.processes import COMMAND, DEADLINE, environment, names_in, serve
+
+ENTER = "\r"
+UP = "\x1b[A"
+CTRL_C = "\x03"
+CTRL_D = "\x04"
+
+_STEERING = re.compile(r"\x1b(\[[0-9;?]*[a-zA-Z]|\][^\x07]*\x07|[=>78])|\r")
+
+
+class Screen:
+    """A terminal with a command in it."""
+
+    def __init__(self, process: asyncio.subprocess.Process, device: int) -> None:
+        self.process = process
+        self._device = device
+        self._shown = ""
+        self._more = asyncio.Event()
+
+    def receive(self) -> None:
+        """Takes what the command wrote."""
+        try:
+            self._shown += os.read(self._device, 65536).decode(errors="replace")
+        except OSError:  # the command has closed its side
+            asyncio.get_running_loop().remove_reader(self._device)
+        self._more.set()
+
+    async def wait_for(self, text: str) -> None:
+        """Waits until `text` is shown, and forgets what came before it."""
+        while text not in (plain := _STEERING.sub("", self._shown)):
+            self._more.clear()
+            try:
+                async with asyncio.timeout(DEADLINE):
+                    await self._more.wait()
+            except TimeoutError:
+                raise AssertionError(f"{text!r} is not shown after {plain!r}") from None
+        self._shown = plain.partition(text)[2]
+
+    def type(self, keys: str) -> None:
+        """Presses keys."""
+        os.write(self._device, keys.encode())
+
+
+@asynccontextmanager
+async def terminal(*arguments: str, env: dict[str, str]) -> AsyncGenerator[Screen]:
+    """Runs a command in a terminal and ends it unless it has ended."""
+    device, theirs = os.openpty()
+    plain = {"TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", "COLUMNS": "100", "LINES": "40"}
+    process = await asyncio.create_subprocess_exec(
+        COMMAND, *arguments, env={**env, **plain}, stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    screen = Screen(process, device)
+    asyncio.get_running_loop().add_reader(device, screen.receive)
+    try:
+        yield screen
+    finally:
+        asyncio.get_running_loop().remove_reader(device)
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+        os.close(device)
+
+
+async def test_one_command_is_enough_to_chat(open_folder: Path) -> None:
+    env = environment(open_folder)
+    async with terminal("chat", env=env) as screen:
+        await screen.wait_for("You:")
+        screen.type(f"Set up my plan{ENTER}")
+        await screen.wait_for("Which plan should your workspace have?")
+        await screen.wait_for("Team")
+        screen.type(ENTER)
+        await screen.wait_for("Your workspace is on the Team plan now.")
+        await screen.wait_for("You:")
+        screen.type(f"Delete my completed todos{ENTER}")
+        await screen.wait_for("Delete all of your completed todos?")
+        await screen.wait_for("Keep them")
+        screen.type(CTRL_C)
+        await screen.wait_for("The question stays open")
+        assert await screen.process.wait() == 0
+    assert "chat.log" in names_in(open_folder)
+    async with terminal("chat", env=env) as screen:
+        await screen.wait_for("Questions wait for you.")
+        screen.type(ENTER)
+        await screen.wait_for("Keep them")
+        screen.type(UP + ENTER)
+        await screen.wait_for("Done: your completed todos are deleted.")
+        await screen.wait_for("You:")
+        screen.type(CTRL_D)
+        assert await screen.process.wait() == 0
+
+
+@pytest.mark.parametrize("own_token", [True, False], ids=["a token", "the token of this machine"])
+async def test_a_running_service_can_be_chatted_with(
+    own_token: bool,  # noqa: FBT001 - a parameter of the table
+    database_url: str,
+    tmp_path: Path,
+) -> None:
+    env = environment(tmp_path, PARLEY_DATABASE_URL=database_url)
+    async with serve("--development", "--port", "0", env=env) as serving:
+        told = ["--token", serving.token] if own_token else []
+        async with terminal("chat", "--target", serving.address, *told, env=env) as screen:
+            await screen.wait_for("You:")
+            screen.type(f"Hello{ENTER}")
+            await screen.wait_for("I can set up your plan")
+            await screen.wait_for("You:")
+            screen.type(CTRL_D)
+            assert await screen.process.wait() == 0
