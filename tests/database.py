@@ -35,7 +35,7 @@ class Server:
     async def make(self, template: str = TEMPLATE) -> str:
         """Makes a database and returns its address. `template1` is one without tables."""
         name = f"test_{uuid4().hex}"
-        await self._run(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
+        await self._run(f"CREATE DATABASE {name} TEMPLATE {template}")
         return self.url_of(name)
 
     async def drop(self, url: str) -> None:

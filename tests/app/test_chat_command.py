@@ -3,13 +3,14 @@
 import asyncio
 import os
 import re
+import signal
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.app.processes import COMMAND, DEADLINE, environment, names_in, serve
+from tests.app.processes import COMMAND, DEADLINE, environment, names_in, processes_in, serve
 
 ENTER = "\r"
 UP = "\x1b[A"
@@ -99,6 +100,19 @@ async def test_one_command_is_enough_to_chat(open_folder: Path) -> None:
         await screen.wait_for("You:")
         screen.type(CTRL_D)
         assert await screen.process.wait() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+async def test_a_chat_that_is_killed_leaves_no_database_running(
+    number: signal.Signals, open_folder: Path
+) -> None:
+    async with terminal("chat", env=environment(open_folder)) as screen:
+        await screen.wait_for("You:")
+        assert processes_in(open_folder) != []
+        screen.process.send_signal(number)
+        await screen.wait_for("Stopped by a signal.")
+        assert await screen.process.wait() == 1
+    assert processes_in(open_folder) == []
 
 
 @pytest.mark.parametrize("own_token", [True, False], ids=["a token", "the token of this machine"])

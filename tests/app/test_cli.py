@@ -10,13 +10,15 @@ import asyncpg
 import grpc
 import jwt
 import pytest
-from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
 import parley
 from parley.v1.turns_pb2 import PromptInput, StreamTurnRequest, TurnDone
-from tests.app.processes import DEADLINE, environment, names_in, run, serve, stop
+from parleyd.app.wiring import STOP_SECONDS
+from tests.app.health import is_healthy, until_refused
+from tests.app.processes import DEADLINE, environment, names_in, processes_in, run, serve, stop
 from tests.database import Server
 from tests.end_to_end.person import Person, refused
+from tests.models.fake_gemini import FakeGemini
 
 
 async def test_help_is_quick_because_it_loads_nothing_heavy() -> None:
@@ -209,7 +211,7 @@ async def test_serve_answers_with_a_database_of_its_own_and_stops_when_told(
 ) -> None:
     env = environment(open_folder, PARLEY_MODEL="demo")
     async with serve("--development", "--port", "0", env=env) as serving:
-        assert await _is_healthy(serving.address)
+        assert await is_healthy(serving.address)
         async with parley.connect(serving.address, serving.token) as client:
             played = await Person(client).prompt("Set up my plan")
         assert played.names == ["started", "ask", "done"]
@@ -220,7 +222,9 @@ async def test_serve_answers_with_a_database_of_its_own_and_stops_when_told(
         assert pending.tool_call_id == played.ask.tool_call_id
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name
+)
 async def test_a_turn_that_runs_when_serve_is_stopped_ends_first(
     number: signal.Signals, database_url: str, tmp_path: Path
 ) -> None:
@@ -243,6 +247,28 @@ async def test_a_turn_that_runs_when_serve_is_stopped_ends_first(
         assert stopping
         async with asyncio.timeout(DEADLINE):
             assert await stopping == 0
+
+
+async def test_a_second_signal_stops_without_waiting_for_turns(open_folder: Path) -> None:
+    gemini = FakeGemini()
+    gemini.stay_silent()
+    async with gemini.serving():
+        env = environment(open_folder, GEMINI_API_KEY="AIza-key", PARLEY_GEMINI_BASE_URL=gemini.url)
+        async with (
+            asyncio.timeout(STOP_SECONDS),
+            serve("--development", "--port", "0", env=env) as serving,
+            parley.connect(serving.address, serving.token) as client,
+        ):
+            turn = asyncio.create_task(refused(Person(client).prompt("Hello")))
+            while not gemini.received:
+                await is_healthy(serving.address)
+            serving.process.send_signal(signal.SIGTERM)
+            await until_refused(serving.address)
+            assert serving.process.returncode is None
+            serving.process.send_signal(signal.SIGTERM)
+            assert await serving.process.wait() == 1
+            await turn
+    assert processes_in(open_folder) == []
 
 
 async def test_the_tokens_of_the_token_command_count(database_url: str, tmp_path: Path) -> None:
@@ -279,7 +305,7 @@ async def test_in_production_nothing_is_printed_but_the_address(
         PARLEY_PORT="0",
     )
     async with serve(env=env) as serving:
-        assert await _is_healthy(serving.address)
+        assert await is_healthy(serving.address)
         assert await stop(serving.process) == 0
         assert serving.process.stdout
         assert await serving.process.stdout.read() == b""
@@ -289,15 +315,3 @@ PUBLIC_KEY = """-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
 -----END PUBLIC KEY-----
 """
-
-
-async def _is_healthy(address: str) -> bool:
-    """Asks as a supervisor does, without a token."""
-    async with grpc.aio.insecure_channel(address) as channel:
-        check = channel.unary_unary(
-            "/grpc.health.v1.Health/Check",
-            HealthCheckRequest.SerializeToString,
-            HealthCheckResponse.FromString,
-        )
-        response = await check(HealthCheckRequest(), timeout=DEADLINE)
-    return response.status == HealthCheckResponse.SERVING

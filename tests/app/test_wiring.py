@@ -7,7 +7,6 @@ from pathlib import Path
 
 import grpc
 import pytest
-from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from pydantic import AnyHttpUrl, SecretStr
 from structlog.testing import capture_logs
 
@@ -20,6 +19,7 @@ from parleyd.app.wiring import RunningService, running_service
 from parleyd.models.script import Hold, Text
 from parleyd.models.scripted import ScriptedModel, in_turn
 from parleyd.turns.ports import Model
+from tests.app.health import until_refused
 from tests.end_to_end.person import Person, refused
 from tests.models.fake_gemini import FakeGemini, frame
 
@@ -120,7 +120,7 @@ async def test_stopping_refuses_new_turns_and_lets_running_ones_end(
         async with asyncio.timeout(DEADLINE):
             await model.holds.reached("late")
             stopping = asyncio.create_task(service.stop())
-            await _until_refused(service.address)
+            await until_refused(service.address)
             assert not stopping.done()
             model.holds.release("late")
             played = await running
@@ -152,20 +152,3 @@ async def _replies(person: Person, conversation_id: str) -> list[Message]:
         for message in await person.messages(conversation_id)
         if message.type == Message.TYPE_ASSISTANT
     ]
-
-
-async def _until_refused(address: str) -> None:
-    """Waits until the service takes no more calls on a new connection."""
-    while True:
-        async with grpc.aio.insecure_channel(address) as channel:
-            check = channel.unary_unary(
-                "/grpc.health.v1.Health/Check",
-                HealthCheckRequest.SerializeToString,
-                HealthCheckResponse.FromString,
-            )
-            try:
-                await check(HealthCheckRequest())
-            except grpc.aio.AioRpcError as error:
-                if error.code() != grpc.StatusCode.UNAVAILABLE:
-                    raise
-                return

@@ -22,6 +22,9 @@ async def logged(wire: Wire, *, request_id: str | None = None) -> EventDict:
         async with wire.client() as client:
             with suppress(aio.AioRpcError):
                 await client.turns.Turn(REQUEST, metadata=metadata)
+            async with asyncio.timeout(10):  # the status of a failed call leaves before its line
+                while not any(line["event"] == "call" for line in lines):
+                    await asyncio.sleep(0)
     ended = [line for line in lines if line["event"] == "call"]
     assert len(ended) == 1
     return ended[0]

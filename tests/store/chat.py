@@ -145,6 +145,11 @@ class Chat:
         assert not page.next_token
         return page.items
 
+    @staticmethod
+    def by(owner: str, opening: Opening) -> Opening:
+        """Returns an opening as somebody else sends it."""
+        return replace(opening, owner=owner)
+
     async def query(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
         """Returns what lies in the tables, where no port shows it."""
         async with self.engine.connect() as connection:

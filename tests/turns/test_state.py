@@ -387,7 +387,6 @@ def test_an_ask_that_gets_no_slot_ends_the_turn(*, taken: bool, deleted: bool, r
         pytest.param({"a"}, ["a", "b"], ["spare_of_a", "b"], id="taken in the conversation"),
         pytest.param(set[str](), ["a", "a"], ["a", "spare_of_a"], id="twice in a step"),
         pytest.param({"\ufffd"}, ["\x00"], ["spare_of_\x00"], id="taken in its storable form"),
-        pytest.param({"row"}, ["row"], ["spare_of_row"], id="taken by a call of the turn"),
     ],
 )
 def test_no_two_asks_of_a_conversation_share_a_public_id(
@@ -534,3 +533,23 @@ def test_a_title_is_set_once(
 )
 def test_an_event_that_can_be_stored_stays_as_it_is(body: EventBody) -> None:
     assert storable_event(body) == body
+
+
+@pytest.mark.parametrize(
+    ("body", "stored"),
+    [
+        pytest.param(Text(text="a\x00"), Text(text="a\ufffd"), id="text"),
+        pytest.param(
+            ToolCalled(tool_call_id="a", tool_name="b", args={"\ud83d": ["\x00"]}),
+            ToolCalled(tool_call_id="a", tool_name="b", args={"\ufffd": ["\ufffd"]}),
+            id="arguments",
+        ),
+        pytest.param(
+            ToolReturned(tool_call_id="a", tool_name="b", result="\x00", is_error=True),
+            ToolReturned(tool_call_id="a", tool_name="b", result="\ufffd", is_error=True),
+            id="result",
+        ),
+    ],
+)
+def test_an_event_says_what_is_stored(body: EventBody, stored: EventBody) -> None:
+    assert storable_event(body) == stored

@@ -1,11 +1,7 @@
 """Runs the service until it is told to stop."""
 
 import asyncio
-import signal
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
-from typing import Final
 
 import structlog
 import uvloop
@@ -13,15 +9,14 @@ import uvloop
 from parleyd.app.faults import CommandFailed
 from parleyd.app.identity import DEVELOPER, TOKEN_LIFETIME, development_token
 from parleyd.app.settings import Settings
+from parleyd.app.signals import told_to_stop
 from parleyd.app.wiring import whole_service
-
-STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 log = structlog.stdlib.get_logger()
 
 
 def serve(settings: Settings) -> None:
-    """Serves until SIGTERM or SIGINT, then lets running turns end; a second signal stops at once.
+    """Serves until a signal says to stop, then lets running turns end; a second one stops at once.
 
     Prints the address when it answers, and in development a token.
 
@@ -36,7 +31,7 @@ def serve(settings: Settings) -> None:
 
 
 async def _serve(settings: Settings) -> None:
-    with _told_to_stop() as stop:
+    with told_to_stop() as stop:
         async with whole_service(settings) as service:
             if not (settings.database_url or settings.development):
                 log.warning(
@@ -57,25 +52,3 @@ def _announce(settings: Settings, address: str) -> None:
         ]
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()
-
-
-@contextmanager
-def _told_to_stop() -> Generator[asyncio.Event]:
-    """Yields an event that the first stop signal sets; the second cancels the current task."""
-    loop = asyncio.get_running_loop()
-    serving = asyncio.current_task()
-    assert serving
-    stop = asyncio.Event()
-
-    def told() -> None:
-        if stop.is_set():
-            serving.cancel()
-        stop.set()
-
-    for number in STOP_SIGNALS:
-        loop.add_signal_handler(number, told)
-    try:
-        yield stop
-    finally:
-        for number in STOP_SIGNALS:
-            loop.remove_signal_handler(number)

@@ -114,6 +114,11 @@ class Settings(BaseModel):
         return self.environment == "development"
 
     @property
+    def uses_gemini(self) -> bool:
+        """Tells whether Gemini answers."""
+        return self.gemini_api_key is not None and self.model != DEMO_MODEL
+
+    @property
     def log_style(self) -> Literal["json", "console"]:
         """How log lines look."""
         return self.log_format or ("console" if self.development else "json")
@@ -170,7 +175,7 @@ class Settings(BaseModel):
 
     @model_validator(mode="after")
     def _agree_on_the_model(self) -> Self:
-        if self.gemini_api_key and self.model != DEMO_MODEL:
+        if self.uses_gemini:
             return self
         if self.model and self.model != DEMO_MODEL:
             raise ValueError(

@@ -131,7 +131,7 @@ def _options_of(settings: Settings) -> TurnOptions:
 
 def _models_of(settings: Settings, stack: AsyncExitStack) -> tuple[Model | None, Model | None]:
     """Returns the model and, where it is another one, that of titles."""
-    if settings.gemini_api_key and settings.model != DEMO_MODEL:
+    if settings.uses_gemini:
         model = _gemini(settings, settings.model or GEMINI_MODEL, stack)
         title_model = settings.title_model and _gemini(settings, settings.title_model, stack)
         return model, title_model or None

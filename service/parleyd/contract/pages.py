@@ -79,7 +79,7 @@ def bad_page_token() -> InvalidRequest:
                 path="pageToken",
                 code=Code.INVALID_FORMAT,
                 message="pageToken is none that this list gave.",
-                fix="Send next_page_token of the page before, or leave it empty for the first page.",
+                fix="Send next_page_token of the page before, or nothing for the first page.",
             )
         ],
     )

@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Final
+from typing import Final, cast
 
 import structlog
 from grpc import StatusCode, aio
@@ -17,6 +17,8 @@ REQUEST_ID_KEY: Final = "x-request-id"
 """The metadata key under which a gateway or a client names its request."""
 
 _REQUEST_ID = re.compile(r"[!-~]{1,128}")
+_EARLY_SECONDS = 1.0
+"""A client whose deadline passes may end the call before the server's own clock has run out."""
 _QUIET = ("/grpc.health.", "/grpc.reflection.")
 
 _log = structlog.stdlib.get_logger()
@@ -61,5 +63,7 @@ def _request_id(call: Call, ids: Ids) -> str:
 
 
 def _why_cancelled(context: Context) -> StatusCode:
-    left: float | None = context.time_remaining()
-    return StatusCode.DEADLINE_EXCEEDED if left == 0 else StatusCode.CANCELLED
+    left = cast("float | None", context.time_remaining())  # none without a deadline
+    if left is None or left > _EARLY_SECONDS:
+        return StatusCode.CANCELLED
+    return StatusCode.DEADLINE_EXCEEDED

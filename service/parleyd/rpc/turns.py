@@ -1,6 +1,7 @@
 """Turns on the wire (spec turns 3, 7.1, 7.2)."""
 
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import assert_never
 
 from structlog.contextvars import bind_contextvars
@@ -45,10 +46,11 @@ class TurnServicer(TurnServiceServicer):
         self, request: pb.StreamTurnRequest, context: Context
     ) -> AsyncGenerator[pb.StreamTurnResponse, None]:
         turn = await self._start(stream_request_from_proto(caller(), request))
-        async for event in turn.events():
-            if isinstance(event.body, Started):
-                bind_contextvars(conversation_id=str(event.body.conversation_id))
-            yield pb.StreamTurnResponse(event=event_to_proto(event))
+        async with aclosing(turn.events()) as events:
+            async for event in events:
+                if isinstance(event.body, Started):
+                    bind_contextvars(conversation_id=str(event.body.conversation_id))
+                yield pb.StreamTurnResponse(event=event_to_proto(event))
 
     @override
     async def Turn(self, request: pb.TurnRequest, context: Context) -> pb.TurnResponse:

@@ -156,7 +156,7 @@ def _in_transaction(connection: Connection, work: Callable[[Connection], T]) -> 
 
 @contextmanager
 def lost_is_unavailable() -> Generator[None]:
-    """Turns the loss of the database into `Unavailable`.
+    """Turns the loss of the database into `Unavailable`; other faults pass.
 
     Raises:
         Unavailable: The database can't serve this call now.
@@ -166,6 +166,7 @@ def lost_is_unavailable() -> Generator[None]:
     except Exception as error:
         if is_lost(error):
             raise Unavailable(_UNREACHABLE) from error
+        _forget_rows(error)
         raise
 
 
@@ -181,6 +182,14 @@ def is_lost(error: BaseException) -> bool:
             return _is_lost_state(error.sqlstate)
         case _:
             return False
+
+
+def _forget_rows(error: BaseException | None) -> None:
+    """Removes the rows that PostgreSQL quotes: what people wrote is not for a log (design D14)."""
+    while error:
+        if isinstance(error, asyncpg.PostgresError):
+            error.detail = None
+        error = error.__cause__
 
 
 def _is_lost_state(state: str | None) -> bool:

@@ -1,7 +1,7 @@
 """The events of a turn that runs here, for everyone who follows it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 from parleyd.contract.errors import ParleyError
 from parleyd.contract.events import TurnEvent
@@ -30,7 +30,7 @@ class TurnLog:
         self._end = outcome
         self._wake()
 
-    async def follow(self) -> AsyncIterator[TurnEvent]:
+    async def follow(self) -> AsyncGenerator[TurnEvent, None]:
         """Yields every event from the first to the last.
 
         Raises:

@@ -168,9 +168,7 @@ def not_pending(tool_call_id: str, *, pending: Ask | None, named: Ask | None) ->
     """Returns the fault of an answer to `named`, which is not the pending ask (spec turns 8.2)."""
     resolution: Resolution | None = None
     if named and named.answer is not None and named.resolve_time:
-        resolution = Resolution(
-            named.resolved_by_turn, action_of(named.answer), named.resolve_time
-        )
+        resolution = Resolution(named.resolved_by_turn, action_of(named.answer), named.resolve_time)
     current = pending.tool_call_id if pending else None
     return AskNotPending(tool_call_id, resolution, current)
 

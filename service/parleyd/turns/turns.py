@@ -1,7 +1,7 @@
 """Starts turns and holds on to them (spec turns 3.9)."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from uuid import UUID
 
 import structlog
@@ -24,7 +24,7 @@ class RunningTurn:
         self.turn_id = turn_id
         self._log = turn_log
 
-    def events(self) -> AsyncIterator[TurnEvent]:
+    def events(self) -> AsyncGenerator[TurnEvent, None]:
         """Yields the turn's events from the first to `Done`. Leaving early changes nothing.
 
         Raises:

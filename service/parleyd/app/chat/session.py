@@ -14,6 +14,7 @@ from parleyd.app.faults import CommandFailed
 from parleyd.app.identity import development_token
 from parleyd.app.logs import set_up_logs
 from parleyd.app.settings import Settings
+from parleyd.app.signals import cancelled_by_signals
 from parleyd.app.wiring import whole_service
 
 LOG_FILE = "chat.log"
@@ -28,7 +29,10 @@ def chat_here(settings: Settings, conversation_id: str) -> None:
         CommandFailed: The service can't be started, or refuses the conversation.
     """
     with _log_file(settings):
-        asyncio.run(_chat_here(settings, conversation_id))
+        try:
+            asyncio.run(_chat_here(settings, conversation_id))
+        except asyncio.CancelledError as error:
+            raise CommandFailed("Stopped by a signal.") from error
 
 
 def chat_with(target: str, token: str, conversation_id: str) -> None:
@@ -43,14 +47,20 @@ def chat_with(target: str, token: str, conversation_id: str) -> None:
 async def _chat_here(settings: Settings, conversation_id: str) -> None:
     console = Console()
     async with AsyncExitStack() as stack:
+        stack.enter_context(cancelled_by_signals())
         with console.status("Starting the service …"):
             service = await stack.enter_async_context(whole_service(settings))
         token = development_token(settings)
+        if not settings.uses_gemini:
+            console.print(
+                "This is the demo agent. Set GEMINI_API_KEY to talk to Gemini.", style="dim"
+            )
         await _chat_with(console, service.address, token, conversation_id)
 
 
 async def _chat_with(console: Console, target: str, token: str, conversation_id: str) -> None:
     async with connect(target, token) as client:
+        console.print("Ctrl-D leaves.", style="dim")
         try:
             await Chat(client, Terminal(console)).run(conversation_id)
         except grpc.aio.AioRpcError as error:

@@ -21,6 +21,7 @@ from parleyd.app.demo.transcript import Transcript
 from parleyd.app.faults import CommandFailed
 from parleyd.app.identity import development_token
 from parleyd.app.settings import DEMO_MODEL, Settings
+from parleyd.app.signals import cancelled_by_signals
 from parleyd.app.wiring import whole_service
 
 DEADLINE_SECONDS: Final = 60.0
@@ -46,6 +47,8 @@ def demo(transcript: Transcript) -> None:
         )
         try:
             asyncio.run(_demo(settings, transcript))
+        except asyncio.CancelledError as error:
+            raise DemoFault("Stopped by a signal.") from error
         except TimeoutError as error:
             raise DemoFault(f"It took longer than {DEADLINE_SECONDS:.0f} seconds.") from error
         except grpc.aio.AioRpcError as error:
@@ -53,7 +56,9 @@ def demo(transcript: Transcript) -> None:
 
 
 async def _demo(settings: Settings, transcript: Transcript) -> None:
-    async with asyncio.timeout(DEADLINE_SECONDS), AsyncExitStack() as stack:
+    async with AsyncExitStack() as stack:
+        stack.enter_context(cancelled_by_signals())
+        await stack.enter_async_context(asyncio.timeout(DEADLINE_SECONDS))
         service = await stack.enter_async_context(whole_service(settings))
         token = development_token(settings)
         phone, watch = [
