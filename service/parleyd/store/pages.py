@@ -35,8 +35,11 @@ def read_place_in_time(place: tuple[str, ...]) -> tuple[datetime, UUID]:
         InvalidRequest: It named nothing such.
     """
     try:
-        time, key = place
-        return datetime.fromisoformat(time).astimezone(UTC), UUID(key)
+        text, key = place
+        time = datetime.fromisoformat(text)
+        if time.tzinfo is None:
+            raise bad_page_token()
+        return time.astimezone(UTC), UUID(key)
     except (ValueError, OverflowError) as error:
         raise bad_page_token() from error
 
