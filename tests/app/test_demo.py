@@ -17,7 +17,7 @@ from parleyd.app.wiring import running_service
 from parleyd.models.demo import DemoModel
 from parleyd.models.script import Call, Fail, ScriptedStep, Text
 from parleyd.models.scripted import ScriptedModel, in_turn
-from parleyd.turns.ports import Model
+from parleyd.turns.model import Model
 from tests.standard_asks import PLAN, ask_plan, ask_region
 
 

@@ -18,7 +18,7 @@ from parleyd.app.settings import Settings
 from parleyd.app.wiring import RunningService, running_service
 from parleyd.models.script import Hold, Text
 from parleyd.models.scripted import ScriptedModel, in_turn
-from parleyd.turns.ports import Model
+from parleyd.turns.model import Model
 from tests.app.health import until_refused
 from tests.end_to_end.person import Person, refused
 from tests.models.fake_gemini import FakeGemini, frame

@@ -15,7 +15,7 @@ from parley import error_of
 from parley.v1 import asks_pb2, conversations_pb2, turns_pb2
 from parleyd.models.script import ScriptedMessage, Text
 from parleyd.models.scripted import in_turn
-from parleyd.turns.ports import ToolOutcome
+from parleyd.turns.model import ToolOutcome
 from tests.end_to_end.person import Person, Played, accept, cancel, decline, refused
 from tests.server import Server, StartServer
 from tests.standard_asks import PLAN, PLAN_ID, REGION_ID, ask_plan, ask_region

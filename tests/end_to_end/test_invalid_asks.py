@@ -7,7 +7,7 @@ import pytest
 from parley.v1 import conversations_pb2
 from parleyd.models.script import Call, Fail, ScriptedMessage, ScriptedStep, Text
 from parleyd.models.scripted import in_turn
-from parleyd.turns.ports import ToolOutcome
+from parleyd.turns.model import ToolOutcome
 from tests.end_to_end.person import COMPACT, accept, refused
 from tests.server import Server, StartServer
 from tests.standard_asks import PLAN, PLAN_ID, ask_plan

@@ -15,7 +15,7 @@ from parley import error_of
 from parley.v1 import asks_pb2, conversations_pb2, turns_pb2
 from parleyd.models.script import Call, Hold, ScriptedMessage, Text, last_prompt
 from parleyd.models.scripted import by_progress, by_prompt, in_turn
-from parleyd.turns.ports import ModelCall, ToolOutcome
+from parleyd.turns.model import ModelCall, ToolOutcome
 from tests.end_to_end.person import Played, accept, refused
 from tests.server import StartServer
 from tests.standard_asks import PLAN, PLAN_ID, REGION_ID, ask_plan, ask_region

@@ -14,7 +14,13 @@ from parleyd.models.gemini import GeminiModel
 from parleyd.models.gemini_messages import as_content
 from parleyd.models.script import Call, Hold, ScriptedMessage, Text, as_message
 from parleyd.models.scripted import ScriptedModel, by_prompt, in_turn
-from parleyd.turns.ports import Model, ModelCall, ProviderMessage, Tool, ToolOutcome
+from parleyd.turns.model import (
+    Model,
+    ModelCall,
+    ProviderMessage,
+    Tool,
+    ToolOutcome,
+)
 from tests.models.fake_gemini import FakeGemini, frame
 
 SIGNATURE = bytes(range(256))

@@ -6,7 +6,12 @@ from typing import Any, Literal
 from pydantic import JsonValue
 
 from parleyd.models.gemini import GeminiModel
-from parleyd.turns.ports import ModelCall, Part, ProviderMessage, Tool
+from parleyd.turns.model import (
+    ModelCall,
+    Part,
+    ProviderMessage,
+    Tool,
+)
 from tests.models.fake_gemini import FakeGemini, frame
 
 SIGNATURE = bytes(range(256))

@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 import pytest
 
-from parleyd.turns.ports import (
+from parleyd.turns.model import (
     CallPart,
     ProviderMessage,
     RebuiltCall,

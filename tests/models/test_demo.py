@@ -8,7 +8,7 @@ from parleyd.contract.asks.kinds import ASK_KINDS, check_ask, kind_of_tool
 from parleyd.contract.asks.tools import ask_tools
 from parleyd.contract.surfaces import Surface
 from parleyd.models.demo import DemoModel
-from parleyd.turns.ports import (
+from parleyd.turns.model import (
     CallPart,
     ModelCall,
     Part,

@@ -11,7 +11,12 @@ from parleyd.contract.asks.kinds import ASK_KINDS
 from parleyd.contract.asks.tools import ask_tools
 from parleyd.contract.surfaces import Surface
 from parleyd.models.gemini import GeminiModel
-from parleyd.turns.ports import CallPart, TextPart, ThoughtPart, Tool
+from parleyd.turns.model import (
+    CallPart,
+    TextPart,
+    ThoughtPart,
+    Tool,
+)
 from tests.models.conftest import KEY
 from tests.models.fake_gemini import FakeGemini, frame
 from tests.models.gemini_calls import SIGNATURE, call_of, function_call, parts_of, plain, sent

@@ -8,7 +8,13 @@ from contextlib import aclosing
 import pytest
 
 from parleyd.models.gemini import GeminiModel
-from parleyd.turns.ports import ModelCall, ModelFailed, ModelFailureKind, Part, TextPart
+from parleyd.turns.model import (
+    ModelCall,
+    ModelFailed,
+    ModelFailureKind,
+    Part,
+    TextPart,
+)
 from tests.models.conftest import KEY
 from tests.models.fake_gemini import FakeGemini, Frame, error_frame, frame
 

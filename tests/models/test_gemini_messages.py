@@ -8,7 +8,12 @@ import pytest
 from pydantic import JsonValue
 
 from parleyd.models.gemini import GeminiModel
-from parleyd.turns.ports import CallPart, RebuiltCall, ToolOutcome, UndecodableMessages
+from parleyd.turns.model import (
+    CallPart,
+    RebuiltCall,
+    ToolOutcome,
+    UndecodableMessages,
+)
 from tests.models.conftest import KEY
 from tests.models.fake_gemini import FakeGemini, frame
 from tests.models.gemini_calls import SIGNATURE, call_of, function_call, parts_of, plain, sent

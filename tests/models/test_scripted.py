@@ -25,7 +25,7 @@ from parleyd.models.scripted import (
     by_prompt,
     in_turn,
 )
-from parleyd.turns.ports import (
+from parleyd.turns.model import (
     CallPart,
     ModelCall,
     ModelFailed,

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from parleyd.contract import limits
 from parleyd.contract.events import ToolCalled, ToolReturned
 from parleyd.turns.calls import CallJudge
-from parleyd.turns.ports import CallPart
+from parleyd.turns.model import CallPart
 from tests.standard_asks import PLAN
 
 

@@ -30,6 +30,7 @@ _USER = "parley"
 _START_SECONDS = 60
 _SOCKET_DIR = re.compile(r"[\w./-]{1,84}", re.ASCII)
 """A folder whose socket's address fits `sun_path` and needs no quoting."""
+_SOCKET_DIR_PREFIX = "parley-pg-"
 _KEPT_VARIABLES = ("PATH", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """What the server may see of our environment. It outlives us, and the rest may hold keys."""
 
@@ -194,6 +195,7 @@ class _Server:
         """
         pid = self.pid()
         if self._pid_file.exists() and (pid is None or not self._is_server(pid)):
+            self._clear_socket_dir(self._socket_dir())
             for path in (self._pid_file, *self._home.glob(".s.PGSQL.*")):
                 path.unlink(missing_ok=True)
 
@@ -201,7 +203,7 @@ class _Server:
         """Starts the server and waits until it answers."""
         socket_dir = self._home
         if not _SOCKET_DIR.fullmatch(str(socket_dir)):
-            socket_dir = Path(tempfile.mkdtemp(prefix="parley-pg-"))
+            socket_dir = Path(tempfile.mkdtemp(prefix=_SOCKET_DIR_PREFIX))
             self._own(socket_dir)
         settings = {
             "data_directory": str(self._data),  # in full: it tells this server from others
@@ -214,14 +216,14 @@ class _Server:
         # A shell reads the words of pg_ctl, so the paths among them are relative and plain.
         code, said = self._run(*self._pg_ctl(), "-l", self._log.name, *wait, "-o", options, "start")
         if code:
+            self._clear_socket_dir(socket_dir)
             raise PostgresStartError(f"PostgreSQL does not start.\n{said}{self.last_words()}")
 
     def stop(self) -> None:
         """Stops the server, ending its connections."""
-        socket_dir = Path(self._pid_file.read_text().splitlines()[4])
+        socket_dir = self._socket_dir()
         self._run(*self._pg_ctl(), "-m", "fast", "-w", "stop")
-        if socket_dir != self._home:
-            shutil.rmtree(socket_dir, ignore_errors=True)
+        self._clear_socket_dir(socket_dir)
 
     def last_words(self) -> str:
         """Returns the end of the server's log."""
@@ -229,6 +231,17 @@ class _Server:
             return self._log.read_text(errors="replace")[-2000:]
         except OSError:
             return ""
+
+    def _socket_dir(self) -> Path:
+        try:
+            return Path(self._pid_file.read_text().splitlines()[4])
+        except (OSError, IndexError):
+            return self._home
+
+    def _clear_socket_dir(self, socket_dir: Path) -> None:
+        """Removes a folder that was made for the socket alone."""
+        if socket_dir.name.startswith(_SOCKET_DIR_PREFIX) and socket_dir != self._home:
+            shutil.rmtree(socket_dir, ignore_errors=True)
 
     # ------------------------------------------------------------ processes
 

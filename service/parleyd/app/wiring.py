@@ -21,8 +21,8 @@ from parleyd.rpc.server import build_server
 from parleyd.store.conversations import PostgresConversationStore
 from parleyd.store.engine import create_engine
 from parleyd.store.turns import PostgresTurnStore
+from parleyd.turns.model import Model
 from parleyd.turns.options import TurnOptions
-from parleyd.turns.ports import Model
 from parleyd.turns.turns import Turns
 
 STOP_SECONDS: Final = 30.0

@@ -22,7 +22,12 @@ from parleyd.models.script import (
     as_message,
     last_prompt,
 )
-from parleyd.turns.ports import ModelCall, Part, TextPart, ToolOutcome
+from parleyd.turns.model import (
+    ModelCall,
+    Part,
+    TextPart,
+    ToolOutcome,
+)
 
 PROVIDER = "demo"
 MODEL_ID = "demo"

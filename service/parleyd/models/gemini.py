@@ -17,7 +17,7 @@ from parleyd.models.gemini_failures import (
     failure_of_error,
     failure_of_finish,
 )
-from parleyd.turns.ports import (
+from parleyd.turns.model import (
     ModelCall,
     ModelFailed,
     Part,

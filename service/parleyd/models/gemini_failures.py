@@ -7,7 +7,7 @@ from google.genai import errors
 from google.genai.types import BlockedReason, FinishReason
 from pydantic import ValidationError
 
-from parleyd.turns.ports import ModelFailed, ModelFailureKind
+from parleyd.turns.model import ModelFailed, ModelFailureKind
 
 ProviderError: TypeAlias = (
     errors.APIError | errors.UnknownApiResponseError | httpx2.HTTPError | ValidationError

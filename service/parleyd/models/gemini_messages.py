@@ -10,7 +10,7 @@ from google.genai import types as genai
 from google.genai.version import __version__ as sdk_version
 from pydantic import JsonValue, ValidationError
 
-from parleyd.turns.ports import (
+from parleyd.turns.model import (
     CallPart,
     Part,
     ProviderMessage,

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from parleyd.models import script
 from parleyd.models.script import Fail, Hold, ScriptedMessage, ScriptedStep, Text
-from parleyd.turns.ports import (
+from parleyd.turns.model import (
     ModelCall,
     ModelFailed,
     Part,

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, assert_never, cast
 
 from pydantic import JsonValue
 
-from parleyd.turns.ports import (
+from parleyd.turns.model import (
     CallPart,
     ModelFailureKind,
     Part,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from parleyd.models.played import Pick, PlayedModel
 from parleyd.models.script import ScriptedStep, Text, after_prompt, last_prompt
-from parleyd.turns.ports import ModelCall, Part, TextPart
+from parleyd.turns.model import ModelCall, Part, TextPart
 
 TITLE: ScriptedStep = (Text("Workspace setup"),)
 

@@ -13,7 +13,11 @@ from parleyd.contract.messages import MessageDraft
 from parleyd.contract.steps import StepCall
 from parleyd.contract.surfaces import Surface
 from parleyd.contract.text import storable
-from parleyd.turns.ports import CallPart, CollectedAsk, Ids
+from parleyd.turns.model import CallPart
+from parleyd.turns.ports import (
+    CollectedAsk,
+    Ids,
+)
 
 
 @dataclass(frozen=True)

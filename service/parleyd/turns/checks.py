@@ -18,8 +18,13 @@ from parleyd.contract.field_errors import FieldError
 from parleyd.contract.json import storable_json
 from parleyd.contract.text import storable
 from parleyd.contract.turns import AnswerInput, ButtonInput, PromptInput, TurnRequest
+from parleyd.turns.model import Model
 from parleyd.turns.options import TurnOptions
-from parleyd.turns.ports import AnswerOpening, Model, PromptOpening, TurnStore
+from parleyd.turns.ports import (
+    AnswerOpening,
+    PromptOpening,
+    TurnStore,
+)
 from parleyd.turns.state import not_pending
 
 

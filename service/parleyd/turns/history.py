@@ -8,13 +8,15 @@ from pydantic import JsonValue
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.messages import Message
 from parleyd.contract.steps import Step, StepCall
-from parleyd.turns.ports import (
-    ChainContext,
+from parleyd.turns.model import (
     Model,
     ProviderMessage,
     RebuiltCall,
     ToolOutcome,
     UndecodableMessages,
+)
+from parleyd.turns.ports import (
+    ChainContext,
 )
 
 DID_NOT_RUN = "This call did not run."

@@ -7,8 +7,8 @@ from parleyd.contract.asks.kinds import offered_kinds
 from parleyd.contract.asks.tools import ask_tools
 from parleyd.contract.prompts import COMPACT_LINE, asks_section
 from parleyd.contract.surfaces import Surface
+from parleyd.turns.model import Model, Tool
 from parleyd.turns.options import TurnOptions
-from parleyd.turns.ports import Model, Tool
 
 
 @dataclass(frozen=True)

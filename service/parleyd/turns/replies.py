@@ -8,7 +8,7 @@ import structlog
 
 from parleyd.contract import limits
 from parleyd.contract.text import storable, trim
-from parleyd.turns.ports import Model, ModelFailed
+from parleyd.turns.model import Model, ModelFailed
 
 TITLE_INSTRUCTIONS = (
     "Write a title of 3 to 6 words for this conversation, to stand in a sidebar. "

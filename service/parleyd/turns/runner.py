@@ -22,22 +22,24 @@ from parleyd.turns.checks import check_input, check_options
 from parleyd.turns.history import last_user_text, messages_of, outcomes_of
 from parleyd.turns.instructions import Instructions, instructions
 from parleyd.turns.log import TurnLog
-from parleyd.turns.options import TurnOptions
-from parleyd.turns.ports import (
+from parleyd.turns.model import (
     CallPart,
-    EndedTurn,
-    Ending,
-    Fenced,
-    Ids,
     Model,
     ModelCall,
     ModelFailed,
-    OpenedTurn,
-    Opening,
     Part,
     ProviderMessage,
     TextPart,
     ThoughtPart,
+)
+from parleyd.turns.options import TurnOptions
+from parleyd.turns.ports import (
+    EndedTurn,
+    Ending,
+    Fenced,
+    Ids,
+    OpenedTurn,
+    Opening,
     TurnStore,
 )
 from parleyd.turns.replies import clean_reply, write_title
