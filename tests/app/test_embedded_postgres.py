@@ -167,13 +167,25 @@ def test_a_stranger_with_the_servers_old_id_is_not_the_server(machine: Machine) 
         stranger.communicate(b"\n")
 
 
-def test_data_that_were_made_by_half_are_made_anew(machine: Machine) -> None:
+def test_what_a_killed_attempt_left_is_made_anew(machine: Machine) -> None:
+    (machine.home / "unfinished").mkdir(parents=True)
+    (machine.home / "unfinished/PG_VERSION").write_text("18")
+    (machine.home / "password").write_text("of the killed attempt")
+
+    server = machine.start()
+
+    assert answers(server.url)
+    assert not (machine.home / "unfinished").exists()
+
+
+def test_damaged_data_are_told_and_never_thrown_away(machine: Machine) -> None:
     machine.start().stop()
     (machine.home / "data/global/pg_control").unlink()
 
-    again = machine.start()
+    with pytest.raises(PostgresStartError, match="pg_control"):
+        machine.start()
 
-    assert answers(again.url)
+    assert (machine.home / "data/base").exists()
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,6 @@ from parleyd.turns.ports import (
     CollectedAsk,
     EndedTurn,
     Ending,
-    Lease,
     OpenedTurn,
     Opening,
     PromptOpening,
@@ -170,11 +169,3 @@ class Chat:
             "SELECT step_no FROM turn_steps WHERE chain_id = :chain ORDER BY 1", chain=turn.chain_id
         )
         return [number for (number,) in rows]
-
-
-def lost(turn: OpenedTurn) -> OpenedTurn:
-    """Returns a turn as a process sees it that lost the lease without knowing."""
-    lease = turn.lease
-    return replace(
-        turn, lease=Lease(lease.turn_id, lease.conversation_id, lease.holder, lease.epoch + 1)
-    )

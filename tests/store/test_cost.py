@@ -4,12 +4,15 @@ from collections.abc import Awaitable, Callable
 from statistics import median
 from uuid import UUID
 
+import asyncpg
 import pytest
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.pool import QueuePool
 
 from parleyd.contract.errors import Reason
 from parleyd.contract.turns import TurnError
+from parleyd.store.engine import create_engine
 from parleyd.turns.ports import ConversationChanges
 from tests.store.chat import OWNER, Chat, ask, step
 
@@ -128,14 +131,22 @@ async def test_p7_what_a_pause_writes_does_not_depend_on_how_many_came_before(
     assert late < early * 1.2
 
 
-async def test_reading_holds_no_connection_and_no_transaction(chat: Chat) -> None:
+async def test_reading_begins_no_transaction_and_holds_no_connection(database_url: str) -> None:
+    engine = create_engine(database_url, pool_size=1)
+    chat = Chat(engine)
     conversation = await chat.waiting()
+    sent: list[str] = []
+    async with engine.connect() as connection:
+        driver = (await connection.get_raw_connection()).driver_connection
+    assert isinstance(driver, asyncpg.Connection)
+    driver.add_query_logger(lambda record: sent.append(record.query))
 
     await chat.see(conversation)
     await chat.rows(conversation)
 
-    assert chat.engine.pool.status().endswith("Current Checked out connections: 0")
-    assert await chat.query(
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-        " AND state LIKE 'idle in transaction%'"
-    ) == [(0,)]
+    assert sent == []
+    await chat.prompt("More", conversation)
+    assert [query.rstrip(";").split()[0] for query in sent] == ["BEGIN", "COMMIT"]
+    assert isinstance(engine.pool, QueuePool)
+    assert engine.pool.checkedout() == 0
+    await engine.dispose()

@@ -1,6 +1,7 @@
 """A process that lost its turn writes nothing, and failed turns leave what they have."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,13 +27,14 @@ async def everything(chat: Chat) -> list[list[tuple[Any, ...]]]:
     return [await chat.query(f"SELECT * FROM {table} ORDER BY 1, 2") for table in TABLES]
 
 
-async def take_over(chat: Chat, turn: OpenedTurn) -> None:
-    """Does what another process does that goes on with a turn."""
+async def take_over(chat: Chat, turn: OpenedTurn, holder: str, epoch: int) -> OpenedTurn:
+    """Does what a process does that goes on with a turn."""
     async with chat.engine.begin() as connection:
         await connection.execute(
-            text("UPDATE turns SET lease_epoch = 2, lease_holder = 'process-2' WHERE id = :turn"),
-            {"turn": turn.lease.turn_id},
+            text("UPDATE turns SET lease_epoch = :epoch, lease_holder = :holder WHERE id = :turn"),
+            {"turn": turn.lease.turn_id, "holder": holder, "epoch": epoch},
         )
+    return replace(turn, lease=replace(turn.lease, holder=holder, epoch=epoch))
 
 
 async def _journal(chat: Chat, turn: OpenedTurn) -> None:
@@ -66,11 +68,37 @@ NAMES: dict[str, Write] = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_after_a_takeover_the_old_process_writes_nothing(chat: Chat, name: str) -> None:
+@pytest.mark.parametrize(
+    ("holder", "epoch"),
+    [
+        pytest.param("process-2", 2, id="by another process"),
+        pytest.param("process-1", 2, id="by the same process once more"),
+        pytest.param("process-2", 1, id="of its name"),
+    ],
+)
+async def test_after_a_takeover_the_old_runner_writes_nothing(
+    chat: Chat, name: str, holder: str, epoch: int
+) -> None:
     turn = await chat.prompt()
     if name == "close":
         await chat.reply(turn, title_due=True)
-    await take_over(chat, turn)
+    await take_over(chat, turn, holder, epoch)
+    before = await everything(chat)
+
+    with pytest.raises(Fenced):
+        await NAMES[name](chat, turn)
+
+    assert await everything(chat) == before
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "close"])
+async def test_the_old_runner_is_fenced_where_the_new_one_has_written_the_same(
+    chat: Chat, name: str
+) -> None:
+    turn = await chat.prompt()
+    new = await take_over(chat, turn, "process-2", 2)
+    await chat.turns.journal_step(new, step(), ())
+    await chat.pause(new, step_no=2)
     before = await everything(chat)
 
     with pytest.raises(Fenced):

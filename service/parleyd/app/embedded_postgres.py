@@ -149,24 +149,25 @@ class _Server:
     # ------------------------------------------------------------ its data
 
     def has_data(self) -> bool:
-        """Tells whether the data were made to the end."""
-        return (self._data / "PG_VERSION").exists() and (self._data / "global/pg_control").exists()
+        """Tells whether there are data, sound or not. They are never thrown away."""
+        return self._data.exists()
 
     def make_data(self) -> None:
-        """Makes the data and a password; what a killed attempt left is thrown away."""
-        shutil.rmtree(self._data, ignore_errors=True)
+        """Makes the data and a password. What a killed attempt left is not called data yet."""
+        unfinished = self._home / "unfinished"
+        shutil.rmtree(unfinished, ignore_errors=True)
         self._password.unlink(missing_ok=True)
         self._password.touch(mode=0o600)
         self._password.write_text(secrets.token_urlsafe(32))
         self._own(self._password)
         code, said = self._run(
-            *(self._bin / "initdb", "-D", self._data, "-U", _USER, "--pwfile", self._password),
+            *(self._bin / "initdb", "-D", unfinished, "-U", _USER, "--pwfile", self._password),
             *("-A", "scram-sha-256", "-E", "UTF8", "--no-instructions", "--locale=C"),
             *("--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
         )
         if code:
-            shutil.rmtree(self._data, ignore_errors=True)
-            raise PostgresStartError(f"PostgreSQL can't make its data in {self._data}.\n{said}")
+            raise PostgresStartError(f"PostgreSQL can't make its data in {self._home}.\n{said}")
+        unfinished.rename(self._data)
 
     # ------------------------------------------------------------ the running server
 
