@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -11,7 +12,7 @@ from sqlalchemy import Connection, text
 
 from parleyd.contract.errors import Unavailable
 from parleyd.store.engine import create_engine
-from parleyd.store.migrate import is_current, migrate
+from parleyd.store.migrate import MigrationFailed, is_current, migrate
 from parleyd.store.tables import metadata
 from tests.database import Server
 
@@ -132,3 +133,24 @@ async def test_a_database_of_a_later_version_is_not_current(database_url: str) -
 async def test_without_a_database_there_is_nothing_to_migrate(call: Any, tmp_path: Any) -> None:
     with pytest.raises(Unavailable):
         await call(f"postgresql://nobody@/nowhere?host={tmp_path}")
+
+
+async def test_a_database_of_a_later_version_is_refused(database_url: str) -> None:
+    engine = create_engine(database_url, pool_size=1)
+    async with engine.begin() as connection:
+        await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    await engine.dispose()
+    with pytest.raises(MigrationFailed, match="later version"):
+        await migrate(database_url)
+
+
+async def test_a_user_who_may_not_migrate_is_told_so(empty_url: str) -> None:
+    engine = create_engine(empty_url, pool_size=1)
+    async with engine.begin() as connection:
+        await connection.execute(text("CREATE ROLE guest LOGIN PASSWORD 'guest'"))
+        await connection.execute(text("REVOKE CREATE ON SCHEMA public FROM PUBLIC"))
+    await engine.dispose()
+    url = urlsplit(empty_url)
+    guest = url._replace(netloc="guest:guest@" + url.netloc.rpartition("@")[2]).geturl()
+    with pytest.raises(MigrationFailed, match="permission denied"):
+        await migrate(guest)

@@ -8,7 +8,7 @@ from parleyd.app.embedded_postgres import PostgresStartError, start
 from parleyd.app.faults import CommandFailed, ConfigurationError
 from parleyd.app.settings import Settings
 from parleyd.contract.errors import Unavailable
-from parleyd.store.migrate import migrate
+from parleyd.store.migrate import MigrationFailed, migrate
 
 
 @asynccontextmanager
@@ -43,6 +43,8 @@ async def _migrate(url: str) -> None:
         await migrate(url)
     except Unavailable as error:
         raise CommandFailed(f"The database can't be reached: {error.__cause__ or error}") from error
+    except MigrationFailed as error:
+        raise CommandFailed(str(error)) from error
     except ValueError as error:
         raise ConfigurationError(
             "PARLEY_DATABASE_URL can't be read as an address: write postgresql://user:password"

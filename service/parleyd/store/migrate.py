@@ -7,13 +7,19 @@ from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 from sqlalchemy import Connection, NullPool, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from parleyd.store.engine import CONNECT_SECONDS, lost_is_unavailable
 
 _LOCK: Final = 0x7061726C6579
 """The key of the advisory lock, `parley` in ASCII."""
+
+
+class MigrationFailed(Exception):
+    """The database can't be brought to this version; nothing was changed. The text says why."""
 
 
 async def migrate(url: str) -> None:
@@ -24,7 +30,7 @@ async def migrate(url: str) -> None:
 
     Raises:
         Unavailable: The database can't be reached.
-        CommandError: A later version of this service has migrated it.
+        MigrationFailed: A later version of this service has migrated it, or its user may not.
     """
     engine = _engine(url)
     try:
@@ -32,6 +38,13 @@ async def migrate(url: str) -> None:
             async with engine.begin() as connection:
                 await connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
                 await connection.run_sync(_upgrade)
+    except CommandError as error:
+        raise MigrationFailed(
+            "A later version of Parley has migrated this database: run that version, or another "
+            "database."
+        ) from error
+    except DBAPIError as error:
+        raise MigrationFailed(f"The database refuses a migration: {error.orig}") from error
     finally:
         await engine.dispose()
 
