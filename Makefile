@@ -54,6 +54,7 @@ lock: setup  ## resolves the dependencies anew
 	  --no-annotate --custom-compile-command "make lock" --quiet -o requirements.lock
 
 bench: setup  ## prints what the README says about speed
+	python -m bench.contract
 	python -m bench.round_trips
 
 clean:  ## forgets the virtual environment

@@ -40,19 +40,19 @@ def environment(folder: Path, **variables: str) -> dict[str, str]:
     return {**plain, "PARLEY_DATA_DIR": str(folder), **variables}
 
 
-async def run(*arguments: str, env: dict[str, str]) -> Ended:
-    """Runs a command to its end."""
+async def run(*arguments: str, env: dict[str, str], typed: bytes = b"") -> Ended:
+    """Runs a command to its end; `typed` is its standard input."""
     process = await asyncio.create_subprocess_exec(
         COMMAND,
         *arguments,
         env=env,
-        stdin=asyncio.subprocess.DEVNULL,
+        stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
     try:
         async with asyncio.timeout(DEADLINE):
-            out, err = await process.communicate()
+            out, err = await process.communicate(typed)
     except TimeoutError:
         process.kill()
         await process.wait()

@@ -2,146 +2,27 @@
 
 import asyncio
 import io
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import TypeAlias
 from uuid import uuid4
 
 import grpc
 import pytest
-from prompt_toolkit.application import create_app_session
-from prompt_toolkit.input import PipeInput, create_pipe_input
-from prompt_toolkit.output import DummyOutput
-from rich.console import Console
+from prompt_toolkit.input import PipeInput
 
 from parley import connect, error_of
-from parley.v1.asks_pb2 import AskAnswer
-from parley.v1.conversations_pb2 import ListConversationsRequest, Message, MessageAsk
-from parleyd.app.chat.conversation import Chat
-from parleyd.app.chat.terminal import Terminal
+from parley.v1.conversations_pb2 import MessageAsk
 from parleyd.contract import limits
-from parleyd.models.played import Pick
-from parleyd.models.script import Call, Fail, Text
+from parleyd.models.script import Fail, Text
 from parleyd.models.scripted import by_progress, by_prompt, in_turn
-from tests.end_to_end.person import Person, accept, decline
+from tests.app.keyboard import CTRL_C, CTRL_D, DOWN, ENTER, PASTE, PASTED
+from tests.app.seat import Seat, Sit
+from tests.end_to_end.person import Person, accept
 from tests.server import StartServer
 from tests.standard_asks import ask_plan
 
 DEADLINE = 10
 
-ENTER = "\r"
-UP = "\x1b[A"
-DOWN = "\x1b[B"
-PASTE, PASTED = "\x1b[200~", "\x1b[201~"
-CTRL_C = "\x03"
-CTRL_D = "\x04"
-
-DELETE = Call(
-    "ask_confirm",
-    {
-        "prompt": "Delete all of them?",
-        "confirmLabel": "Delete",
-        "denyLabel": "Keep",
-        "destructive": True,
-    },
-    "call_delete",
-)
-
-
-@pytest.fixture
-def keys() -> Iterator[PipeInput]:
-    """The keyboard of the terminal in this test. Keys that nobody reads yet wait for who does."""
-    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
-        yield pipe
-
-
-@pytest.fixture
-def screen() -> io.StringIO:
-    """All that was printed, but for the prompts and menus themselves."""
-    return io.StringIO()
-
-
-class Seat:
-    """Somebody at a terminal."""
-
-    def __init__(self, person: Person, keys: PipeInput, screen: io.StringIO) -> None:
-        self.person = person
-        self._keys = keys
-        self._screen = screen
-
-    async def chat(self, *typed: str, conversation_id: str = "") -> str:
-        """Types, leaves when all is typed, and returns what was shown meanwhile."""
-        self._screen.truncate(0)
-        self._screen.seek(0)
-        self._keys.send_text("".join(typed))
-        terminal = Terminal(Console(file=self._screen, width=80))
-        await Chat(self.person.client, terminal).run(conversation_id)
-        return self._screen.getvalue()
-
-    async def conversation_ids(self) -> list[str]:
-        """Names the person's conversations, the last changed first."""
-        response = await self.person.client.conversations.ListConversations(
-            ListConversationsRequest()
-        )
-        return [conversation.conversation_id for conversation in response.conversations]
-
-    async def asks(
-        self, conversation_id: str
-    ) -> list[tuple[MessageAsk.Status.ValueType, AskAnswer]]:
-        """Returns how the asks of a conversation were resolved."""
-        return [
-            (message.ask.status, message.ask.answer)
-            for message in await self.person.messages(conversation_id)
-            if message.type == Message.TYPE_TOOL_RESULT
-        ]
-
-
-@pytest.fixture
-def sit(start_server: StartServer, keys: PipeInput, screen: io.StringIO) -> "Sit":
-    """Seats somebody before a service that plays a script."""
-
-    async def take_a_seat(pick: Pick, **settings: object) -> Seat:
-        server = await start_server(pick, **settings)
-        return Seat(await server.person(), keys, screen)
-
-    return take_a_seat
-
-
-Sit: TypeAlias = Callable[..., Awaitable[Seat]]
-
 PLAN = by_progress([ask_plan()], [Text("All set.")])
-DELETION = by_progress([DELETE], [Text("As you say.")])
-
-
-@dataclass(frozen=True)
-class Answered:
-    """Keys in a menu, and the answer they give."""
-
-    name: str
-    pick: Pick
-    keys: str
-    answer: AskAnswer
-
-
-ANSWERS = [
-    Answered("the preselected option", PLAN, ENTER, accept("team")),
-    Answered("the option below", PLAN, DOWN + ENTER, accept("enterprise")),
-    Answered("the option above", PLAN, UP + ENTER, accept("starter")),
-    Answered("skip", PLAN, DOWN * 2 + ENTER, decline()),
-    Answered("denial, where it can't be undone", DELETION, ENTER, accept(confirmed=False)),
-    Answered("approval", DELETION, UP + ENTER, accept(confirmed=True)),
-]
-
-
-@pytest.mark.parametrize("answered", ANSWERS, ids=lambda answered: answered.name)
-async def test_a_question_is_answered_from_its_menu(answered: Answered, sit: Sit) -> None:
-    seat = await sit(answered.pick)
-    shown = await seat.chat("Please", ENTER, answered.keys, CTRL_D)
-    (conversation_id,) = await seat.conversation_ids()
-    assert await seat.asks(conversation_id) == [(MessageAsk.STATUS_ANSWERED, answered.answer)]
-    assert not (await seat.person.conversation(conversation_id)).HasField("pending_ask")
-    assert "All set." in shown or "As you say." in shown
 
 
 async def test_the_conversation_goes_on_until_the_person_leaves(sit: Sit) -> None:

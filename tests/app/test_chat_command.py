@@ -10,12 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.app.keyboard import BACK, CTRL_C, CTRL_D, DOWN, ENTER, SPACE, UP
 from tests.app.processes import COMMAND, DEADLINE, environment, names_in, processes_in, serve
-
-ENTER = "\r"
-UP = "\x1b[A"
-CTRL_C = "\x03"
-CTRL_D = "\x04"
 
 _STEERING = re.compile(r"\x1b(\[[0-9;?]*[a-zA-Z]|\][^\x07]*\x07|[=>78])|\r")
 
@@ -99,6 +95,58 @@ async def test_one_command_is_enough_to_chat(open_folder: Path) -> None:
         await screen.wait_for("Done: your completed todos are deleted.")
         await screen.wait_for("You:")
         screen.type(CTRL_D)
+        assert await screen.process.wait() == 0
+
+
+async def test_the_demo_agent_asks_every_kind_and_each_is_answered(
+    open_folder: Path, tmp_path: Path
+) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nsed -i "s/Saturday/Sunday/g" "$1"\n')
+    editor.chmod(0o755)
+    (tmp_path / "receipt.txt").write_text("Two teas")
+    env = environment(open_folder, EDITOR=str(editor))
+    async with terminal("chat", env=env) as screen:
+
+        async def meet(*shown_and_typed: tuple[str, str]) -> None:
+            for shown, typed in shown_and_typed:
+                await screen.wait_for(shown)
+                screen.type(typed)
+
+        await meet(
+            ("You:", f"Plan my weekend{ENTER}"),
+            ("Pick from the list", ENTER),
+            ("Something else", f"{DOWN}{SPACE}{DOWN * 4}{SPACE}{ENTER}"),
+            ("Something else:", f"A nap{ENTER}"),
+            ("the farmers' market, a museum and “A nap”", ""),
+            ("You:", f"Write an invitation{ENTER}"),
+            ("I'm cooking on Saturday", ""),
+            ("Edit the text", ENTER),
+            ("I'm cooking on Sunday", ""),
+            ("Take this text", ENTER),
+            ("I take your version", ""),
+            ("You:", f"Book a table{ENTER}"),
+            ("Fill it in", ENTER),
+            ("Name (required):", f"Zoë{ENTER}"),
+            ("Guests (required):", f"0{ENTER}"),
+            ("Set “Guests” to a number from 1 up to 12.", ""),
+            ("Guests (required):", f"{BACK * 2}4{ENTER}"),
+            ("Day (required):", f"2027-06-30{ENTER}"),
+            ("Time (required):", ENTER),
+            ("Where to sit:", f"{DOWN}{ENTER}"),
+            ("Extras:", ENTER),
+            ("For the confirmation, and nothing else.", ""),
+            ("Email:", ENTER),
+            ("Remind me:", ENTER),
+            ("Book it", ENTER),
+            ("Your table is booked: “Zoë”, 4 guests, 2027-06-30 at 19:30, on the", ""),
+            ("You:", f"Summarise my document{ENTER}"),
+            ("Add a file", ENTER),
+            ("Path of the file:", f"{tmp_path}/receipt.txt{ENTER}"),
+            ("Send them", ENTER),
+            ("I got “receipt.txt” (text/plain, 8 bytes).", ""),
+            ("You:", CTRL_D),
+        )
         assert await screen.process.wait() == 0
 
 

@@ -48,7 +48,7 @@ READ = [
             "port": 50051,
             "jwt_audience": "parley",
             "jwt_algorithms": ("RS256", "ES256", "EdDSA"),
-            "asks": ("choice", "confirm"),
+            "asks": ("choice", "confirm", "markdown", "form", "files"),
             "max_steps": 5,
             "database_url": None,
             "gemini_api_key": None,
@@ -85,8 +85,8 @@ READ = [
     ),
     Case(
         "a list of kinds, spaced and doubled",
-        {"PARLEY_ASKS": " confirm, choice,confirm"},
-        expected={"asks": ("confirm", "choice")},
+        {"PARLEY_ASKS": " files, choice,form,files"},
+        expected={"asks": ("files", "choice", "form")},
     ),
     Case("no kinds in a variable", {"PARLEY_ASKS": ""}, expected={"asks": ()}),
     Case("no kinds in a file", toml="asks = []", expected={"asks": ()}),
@@ -213,17 +213,24 @@ REFUSED = [
     Case(
         "an unknown environment",
         {"PARLEY_ENVIRONMENT": "staging"},
-        sentence="PARLEY_ENVIRONMENT can't be used: input should be 'development' or 'production'.",
+        sentence="PARLEY_ENVIRONMENT can't be used: "
+        "'staging' is not 'development' or 'production'.",
     ),
     Case(
         "an unknown kind of ask",
         {"PARLEY_ASKS": "choice,riddle"},
-        sentence="PARLEY_ASKS can't be used: ",
+        sentence="PARLEY_ASKS can't be used: 'riddle' is not 'choice', 'confirm', 'markdown', "
+        "'form' or 'files'.",
     ),
     Case(
-        "a kind of ask that is not built",
-        {"PARLEY_ASKS": "choice,form"},
-        sentence="PARLEY_ASKS can't be used: asks of the kind 'form' are not built into ",
+        "an unknown kind of ask in the file",
+        toml='asks = ["form", "Files"]',
+        sentence="'asks' in {file} can't be used: 'Files' is not 'choice', 'confirm', 'markdown', ",
+    ),
+    Case(
+        "a kind of ask that is no word",
+        toml="asks = [7]",
+        sentence="'asks' in {file} can't be used: 7 is not 'choice', 'confirm', 'markdown', ",
     ),
     *(
         Case(

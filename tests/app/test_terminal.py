@@ -1,41 +1,18 @@
 """What the terminal shows, and what it makes of keys."""
 
+import asyncio
 import io
-from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from prompt_toolkit.application import create_app_session
-from prompt_toolkit.input import PipeInput, create_pipe_input
-from prompt_toolkit.output import DummyOutput
-from rich.console import Console
+from prompt_toolkit.application import get_app
+from prompt_toolkit.input import PipeInput
 
-from parley.v1.asks_pb2 import AskInput, ConfirmInput
-from parley.v1.cards_pb2 import SimpleCard
 from parley.v1.turns_pb2 import PromptInput
-from parleyd.app.chat.menus import OpenQuestion
 from parleyd.app.chat.terminal import Terminal, printable
+from tests.app.keyboard import BACK, CLEAR, CTRL_C, CTRL_D, DOWN, ENTER, FINISH, SPACE
 
-ENTER = "\r"
-DOWN = "\x1b[B"
-CTRL_C = "\x03"
-CTRL_D = "\x04"
-
-
-@pytest.fixture
-def keys() -> Iterator[PipeInput]:
-    """The keyboard of the terminal in this test."""
-    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
-        yield pipe
-
-
-@pytest.fixture
-def screen() -> io.StringIO:
-    return io.StringIO()
-
-
-@pytest.fixture
-def terminal(screen: io.StringIO) -> Terminal:
-    return Terminal(Console(file=screen, width=80))
+DEADLINE = 10
 
 
 @pytest.mark.parametrize(
@@ -84,23 +61,64 @@ async def test_leaving_picks_nothing(terminal: Terminal, keys: PipeInput) -> Non
     assert await terminal.pick("Which?", [("one", "", 1)]) is None
 
 
-async def test_a_question_is_shown_as_plain_text(
-    terminal: Terminal, keys: PipeInput, screen: io.StringIO
-) -> None:
+async def test_lines_are_checked_with_space(terminal: Terminal, keys: PipeInput) -> None:
+    keys.send_text(f"{DOWN}{SPACE}{DOWN}{SPACE}{ENTER}")
+    lines = [("one", "", 1), ("two", "the second", 2), ("three", "", 3)]
+    assert await terminal.check("Which?", lines, {1, 3}) == [1, 2]
+
+
+async def test_nothing_may_be_checked(terminal: Terminal, keys: PipeInput) -> None:
     keys.send_text(ENTER)
-    asked = AskInput(prompt="[red]Really?[/red] **now**\x1b[2J", confirm=ConfirmInput())
-    await terminal.read_answer(OpenQuestion("call_1", asked, SimpleCard()))
+    assert await terminal.check("Which?", [("one", "", 1), ("two", "", 2)], ()) == []
+
+
+async def test_leaving_checks_nothing(terminal: Terminal, keys: PipeInput) -> None:
+    keys.send_text(f"{SPACE}{CTRL_C}")
+    assert await terminal.check("Which?", [("one", "", 1)], ()) is None
+
+
+async def test_a_line_begins_as_it_is_given(terminal: Terminal, keys: PipeInput) -> None:
+    keys.send_text(f"{BACK}e{ENTER}{CLEAR}new{ENTER}{CTRL_D}{CTRL_C}")
+    assert await terminal.write_line("Name:", "old") == "ole"
+    assert await terminal.write_line("Name:", "old") == "new"
+    assert await terminal.write_line("Name:") is None
+    assert await terminal.write_line("Name:", "old") is None
+
+
+async def test_lines_are_written_until_the_person_ends_them(
+    terminal: Terminal, keys: PipeInput
+) -> None:
+    keys.send_text(f"{ENTER}two{FINISH}{CTRL_C}")
+    assert await terminal.write_lines("Text:", "one", "Dear all, …") == "one\ntwo"
+    assert await terminal.write_lines("Text:", "one") is None
+
+
+async def test_a_path_is_completed_with_tab(
+    terminal: Terminal, keys: PipeInput, tmp_path: Path
+) -> None:
+    (tmp_path / "receipt-of-today.png").touch()
+    reading = asyncio.create_task(terminal.name_file("Path:"))
+    keys.send_text(f"{tmp_path}/rec\t")
+    async with asyncio.timeout(DEADLINE):
+        while not get_app().current_buffer.text.endswith(".png"):
+            await asyncio.sleep(0)
+        keys.send_text(ENTER)
+        assert await reading == f"{tmp_path}/receipt-of-today.png"
+
+
+def test_a_question_is_shown_as_plain_text(terminal: Terminal, screen: io.StringIO) -> None:
+    terminal.show_question("\x1b]0;x", "[red]Really?[/red] **now**\x1b[2J", grave=False)
     assert "[red]Really?[/red] **now**" in screen.getvalue()
     assert "\x1b" not in screen.getvalue()
 
 
-async def test_a_message_may_be_written_instead_of_an_answer(
-    terminal: Terminal, keys: PipeInput
-) -> None:
-    keys.send_text(f"{DOWN}{DOWN}{ENTER}something else{ENTER}")
-    asked = AskInput(prompt="Really?", confirm=ConfirmInput())
-    said = await terminal.read_answer(OpenQuestion("call_1", asked, SimpleCard()))
-    assert said == PromptInput(text="something else")
+def test_a_draft_is_shown_as_it_is_written(terminal: Terminal, screen: io.StringIO) -> None:
+    terminal.show_draft("# Hello\n[bold]*all*[/bold]\x1b[2J")
+    terminal.show_draft("")
+    assert "# Hello" in screen.getvalue()
+    assert "[bold]*all*[/bold]" in screen.getvalue()
+    assert "\x1b" not in screen.getvalue()
+    assert "(nothing yet)" in screen.getvalue()
 
 
 def test_a_reply_is_drawn_with_its_addresses_in_sight(

@@ -164,6 +164,50 @@ def test_the_buttons_of_a_confirm(*, destructive: bool, skippable: bool) -> None
     assert not card.handoff
 
 
+CANCEL = ("cancel", "Cancel", "cancel", {"action": "decline"})
+
+
+@pytest.mark.parametrize(
+    ("ask", "approved"),
+    [
+        pytest.param({}, "", id="no draft is approved as the empty text"),
+        pytest.param({"initial": ""}, "", id="an empty draft"),
+        pytest.param({"initial": " \ntext\n "}, " \ntext\n ", id="a draft as it is"),
+        pytest.param({"initial": SHIP * 10_000}, SHIP * 10_000, id="the longest draft"),
+        pytest.param({"initial": SHIP, "maxLength": 2}, SHIP, id="a draft at the maximum"),
+        pytest.param({"initial": SHIP, "maxLength": 1}, None, id="a draft above it"),
+        pytest.param({"initial": " a ", "minLength": 1}, " a ", id="a draft at the minimum"),
+        pytest.param({"initial": " a ", "minLength": 2}, None, id="a draft below it"),
+        pytest.param({"minLength": 1}, None, id="no draft where a text is due"),
+    ],
+)
+@pytest.mark.parametrize("skippable", [True, False, None])
+def test_a_draft_that_fits_can_be_approved(
+    ask: AskInput, approved: str | None, *, skippable: bool | None
+) -> None:
+    ask = {"prompt": "Edit.", **ask}
+    if skippable is not None:
+        ask["allowDecline"] = skippable
+    assert check_ask("markdown", ask) == ()
+    card = to_simple_card("markdown", ask, "call_1")
+    content: dict[str, JsonValue] = {"markdown": approved, "changed": False}
+    approve = ("approve", "Approve draft", "primary", accepted(content))
+    expected = ([] if approved is None else [approve]) + ([CANCEL] * (skippable is not False))
+    assert [(b.id, b.label, b.style, b.response) for b in card.buttons] == expected
+    assert card.handoff
+
+
+@pytest.mark.parametrize("skippable", [True, False, None])
+def test_the_card_of_a_files_ask_can_only_skip(*, skippable: bool | None) -> None:
+    ask: AskInput = {"prompt": "Send.", "accept": ["image"]}
+    if skippable is not None:
+        ask["allowDecline"] = skippable
+    card = to_simple_card("files", ask, "call_1")
+    expected = [SKIP] * (skippable is not False)
+    assert [(b.id, b.label, b.style, b.response) for b in card.buttons] == expected
+    assert card.handoff
+
+
 def test_title_and_text_are_cut_and_not_trimmed() -> None:
     ask: AskInput = {**POST, "title": " " + "t" * 41, "prompt": " " + SHIP * 80}
     card = to_simple_card("confirm", ask, "call_1")

@@ -1,11 +1,5 @@
-"""The conformance cases of the kinds there are (spec asks 17).
+"""The conformance cases by way of the functions (spec asks 17)."""
 
-They lie beside the repository; the environment variable PARLEY_CONFORMANCE names another folder.
-"""
-
-import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,23 +8,7 @@ from parleyd.contract.answers import check_answer
 from parleyd.contract.asks.kinds import ASK_KINDS, check_ask
 from parleyd.contract.cards import to_simple_card
 from parleyd.contract.field_errors import FieldError
-
-REPOSITORY = Path(__file__).parents[2]
-FOLDER = Path(
-    os.environ.get("PARLEY_CONFORMANCE") or REPOSITORY.parent / "shared" / "conformance" / "asks"
-)
-
-
-def _cases() -> list[dict[str, Any]]:
-    cases = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))]
-    return [case for case in cases if case["kind"] in ASK_KINDS]
-
-
-CASES = _cases()
-
-needs_cases = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason=f"no conformance cases at {FOLDER}; set PARLEY_CONFORMANCE"
-)
+from tests.conformance import CASES, needs_cases
 
 
 def _errors(errors: tuple[FieldError, ...]) -> dict[str, object]:

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from parleyd.contract import limits
 from parleyd.contract.field_errors import (
     Code,
     Fault,
@@ -125,6 +126,13 @@ def test_the_model_reads_every_error_with_path_code_message_and_fix() -> None:
         "- (the arguments): INVALID_TYPE. It is a list. Send an object.",
         "- a\ufffd: UNKNOWN_KEY. No key. Remove it.",
     ]
+
+
+def test_the_model_reads_the_first_of_very_many_errors_and_how_many_there_are() -> None:
+    error = FieldError(path="a", code=Code.UNKNOWN_KEY, message="No key.", fix="Remove it.")
+    _, *lines = as_tool_error([error] * (limits.FAULTS_TOLD + 7)).split("\n")
+    assert len(lines) == limits.FAULTS_TOLD + 1
+    assert lines[-1] == "- There are 7 more."
 
 
 def test_there_are_28_codes() -> None:

@@ -8,7 +8,10 @@ from pydantic import JsonValue
 
 from parleyd.contract.json import (
     compact,
+    finite_number,
     flag_at,
+    number_at,
+    object_at,
     objects_at,
     storable_json,
     storable_object,
@@ -41,6 +44,24 @@ def test_a_whole_number_may_be_written_with_a_point(value: JsonValue, expected: 
     assert whole_number(value) == expected
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        pytest.param(-3, -3, id="whole"),
+        pytest.param(0.1, 0.1, id="a fraction"),
+        pytest.param(10**308, 10**308, id="large"),
+        pytest.param(10**309, None, id="beyond a double"),
+        pytest.param(-inf, None, id="infinity"),
+        pytest.param(nan, None, id="NaN"),
+        pytest.param(False, None, id="a boolean"),
+        pytest.param("0.1", None, id="a string"),
+        pytest.param(None, None, id="null"),
+    ],
+)
+def test_a_number_is_finite(value: JsonValue, expected: float | None) -> None:
+    assert finite_number(value) == expected
+
+
 def test_values_are_read_only_where_the_type_is_right() -> None:
     record: dict[str, JsonValue] = {
         "text": "a",
@@ -55,6 +76,8 @@ def test_values_are_read_only_where_the_type_is_right() -> None:
     )
     assert (flag_at(record, "flag"), flag_at(record, "whole")) == (False, None)
     assert (whole_at(record, "whole"), whole_at(record, "flag")) == (2, None)
+    assert (number_at(record, "whole"), number_at(record, "text")) == (2.0, None)
+    assert (object_at({"a": record}, "a"), object_at(record, "list")) == (record, {})
     assert (strings_at(record, "list"), strings_at(record, "text")) == (("a",), ())
     assert (objects_at(record, "list"), objects_at(record, "text")) == (({"b": 2},), ())
 

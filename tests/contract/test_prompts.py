@@ -11,13 +11,15 @@ import pytest
 
 from parleyd.contract import limits, prompts
 from parleyd.contract.answers import check_answer
-from parleyd.contract.asks import choice, confirm, kind
+from parleyd.contract.asks import choice, confirm, files, form, kind, markdown
 from parleyd.contract.asks.kind import AskKind
-from parleyd.contract.asks.kinds import ASK_KINDS
+from parleyd.contract.asks.kinds import ASK_KINDS, offered_kinds
 from parleyd.contract.asks.tools import ask_tools
+from parleyd.contract.formats import DATE, DATETIME, EMAIL, PHONE, TIME, URL
 from parleyd.contract.prompts import COMPACT_LINE, asks_section
 from parleyd.contract.surfaces import Surface
 from tests.contract.valid_asks import POST, SEEDS, TRIP, AskInput
+from tests.contract.valid_forms import BOOKING
 
 SHARED = {limits.PROMPT, limits.TITLE}
 SHARED_COMPACT = SHARED | {limits.CARD_TEXT, limits.CARD_TITLE}
@@ -41,11 +43,41 @@ COMPACT_CHOICE = {
     limits.SUBMIT_LABEL,
 }
 CONFIRM = {limits.CONFIRM_LABEL}
+FORM = {
+    limits.FIELDS_MIN,
+    limits.FIELDS_MAX,
+    limits.ID,
+    limits.FIELD_LABEL,
+    limits.HELPER_TEXT,
+    limits.TEXT_VALUE,
+    limits.TEXTAREA_VALUE,
+    limits.PHONE_DIGITS_MIN,
+    limits.PHONE_DIGITS_MAX,
+    limits.OPTIONS_MIN,
+    limits.OPTIONS_MAX,
+    limits.OPTION_LABEL,
+    limits.SUBMIT_LABEL,
+}
+MARKDOWN = {limits.MARKDOWN, limits.PLACEHOLDER, limits.SUBMIT_LABEL}
+FILES = {limits.FILES_MIN, limits.FILES_MAX, limits.SUBMIT_LABEL, limits.SHOWN_FILE_BYTES}
 CHOICE_FIELDS = "select options id label description default submitLabel allowDecline"
 CONFIRM_FIELDS = "confirmLabel denyLabel destructive allowDecline confirmed"
+MARKDOWN_FIELDS = "initial minLength maxLength placeholder submitLabel allowDecline changed"
+FILES_FIELDS = (
+    "accept image pdf text csv json minFiles maxFiles submitLabel allowDecline filename mimeType "
+    "size"
+)
+FORM_FIELDS = (
+    "fields id type label helperText required default submitLabel allowDecline minLength maxLength "
+    "min max integer options text textarea email url phone number date time datetime boolean "
+    "select multiselect"
+)
 
 
 def numbers(text: str) -> set[int]:
+    """Returns the numbers of a text, but for those in the examples of formats."""
+    for example in (form_.example for form_ in (DATETIME, DATE, TIME, PHONE, EMAIL, URL)):
+        text = text.replace(example, "")
     return {int(number) for number in re.findall(r"\d+", text)}
 
 
@@ -57,6 +89,10 @@ def numbers(text: str) -> set[int]:
         (["choice", "confirm"], "full", SHARED | CHOICE | CONFIRM),
         (["choice"], "compact", SHARED_COMPACT | COMPACT_CHOICE),
         (["confirm"], "compact", SHARED_COMPACT | CONFIRM),
+        (["markdown"], "full", SHARED | MARKDOWN),
+        (["form"], "full", SHARED | FORM),
+        (["files"], "full", SHARED | FILES),
+        (["form", "confirm"], "compact", SHARED_COMPACT | CONFIRM),
     ],
 )
 def test_the_numbers_of_the_prompt_are_the_limits_that_apply(
@@ -74,6 +110,9 @@ def test_the_numbers_of_the_tools_and_of_the_compact_line_are_limits_too() -> No
     assert described == {
         ("full", "ask_choice"): set(),
         ("full", "ask_confirm"): set(),
+        ("full", "ask_markdown"): set(),
+        ("full", "ask_form"): set(),
+        ("full", "ask_files"): set(),
         ("compact", "ask_choice"): {limits.OPTIONS_MIN, limits.COMPACT_OPTIONS_MAX},
         ("compact", "ask_confirm"): {limits.CARD_TEXT, limits.CARD_TITLE},
     }
@@ -84,7 +123,11 @@ def test_the_numbers_of_the_tools_and_of_the_compact_line_are_limits_too() -> No
                 assert numbers(says) == set()
 
 
-@pytest.mark.parametrize("module", [prompts, choice, confirm, kind], ids=lambda m: m.__name__)
+@pytest.mark.parametrize(
+    "module",
+    [prompts, kind, choice, confirm, markdown, form, files],
+    ids=lambda module: module.__name__,
+)
 def test_no_number_is_written_into_the_texts_themselves(module: ModuleType) -> None:
     assert module.__file__
     tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
@@ -100,7 +143,8 @@ def test_no_number_is_written_into_the_texts_themselves(module: ModuleType) -> N
 
 
 def test_the_section_names_the_tools_that_can_be_called() -> None:
-    assert "you can call: `ask_choice`, `ask_confirm`." in asks_section(ASK_KINDS, "full")
+    assert "you can call: `ask_choice`, `ask_confirm`." in asks_section(ASK_KINDS, "compact")
+    assert "you can call: `ask_form`." in asks_section(["form"], "full")
     alone = asks_section(["confirm"], "full")
     assert "you can call: `ask_confirm`." in alone
     assert "ask_choice" not in alone
@@ -152,6 +196,9 @@ def test_the_general_text_tells_how_asking_works(surface: Surface) -> None:
         ),
         ("confirm", "full", CONFIRM_FIELDS),
         ("confirm", "compact", CONFIRM_FIELDS),
+        ("markdown", "full", MARKDOWN_FIELDS),
+        ("form", "full", FORM_FIELDS),
+        ("files", "full", FILES_FIELDS),
     ],
 )
 def test_a_block_tells_of_every_field(kind_name: AskKind, surface: Surface, names: str) -> None:
@@ -171,9 +218,12 @@ def test_the_examples_are_valid_answers(surface: Surface) -> None:
     examples: dict[AskKind, AskInput] = {
         "choice": {**SEEDS, "options": TRIP["options"], "allowOther": True},
         "confirm": POST,
+        "markdown": {"prompt": "Write."},
+        "form": BOOKING,
+        "files": {"prompt": "Send.", "accept": ["image"]},
     }
-    for kind_name in ASK_KINDS:
-        found = re.findall(r"\{.*?\}\}", asks_section([kind_name], surface))
+    for kind_name in offered_kinds(ASK_KINDS, surface):
+        found = re.findall(r"\{.*?\}{2,}", asks_section([kind_name], surface))
         assert found
         for example in found:
             assert check_answer(kind_name, examples[kind_name], json.loads(example)) == ()

@@ -2,7 +2,7 @@
 
 import json
 import random
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -10,82 +10,16 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from parleyd.contract import limits
-from parleyd.contract.answers import check_answer
+from parleyd.contract.answers import accepted, check_answer
 from parleyd.contract.asks.kind import AskKind
-from parleyd.contract.asks.kinds import ASK_KINDS, check_ask
+from parleyd.contract.asks.kinds import ASK_KINDS, check_ask, offered_kinds
 from parleyd.contract.cards import SimpleCard, look_up_button, to_simple_card
 from parleyd.contract.field_errors import FieldError, as_tool_error
 from parleyd.contract.surfaces import Surface
 from parleyd.contract.text import cut, trim, units
+from tests.contract.spoilt_values import ANY_ASK, ANYTHING, CONTENTS, spoilt, spoilt_asks
 from tests.contract.valid_asks import TRIP, AskInput, asks
-
-ANY_ASK = st.one_of(asks("full"), asks("compact"))
-
-SCALARS: st.SearchStrategy[JsonValue] = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.sampled_from([10**308, 10**309, 10**4000, -(10**4000)]),
-    st.floats(),
-    st.text(st.characters(), max_size=8),
-    st.sampled_from(["", "one", "many", "accept", "a", "\ud83d", "x" * 600, "\U0001f6a2" * 90]),
-)
-KNOWN = [
-    "prompt",
-    "title",
-    "select",
-    "options",
-    "default",
-    "minSelected",
-    "maxSelected",
-    "allowOther",
-    "otherLabel",
-    "id",
-    "label",
-    "description",
-    "submitLabel",
-    "allowDecline",
-    "confirmLabel",
-    "denyLabel",
-    "destructive",
-    "action",
-    "content",
-    "reason",
-    "selected",
-    "other",
-    "confirmed",
-]
-KEYS = st.one_of(
-    st.text(st.characters(), max_size=4),
-    st.sampled_from(KNOWN),
-)
-ANYTHING: st.SearchStrategy[JsonValue] = st.recursive(
-    SCALARS,
-    lambda inner: st.one_of(st.lists(inner, max_size=5), st.dictionaries(KEYS, inner, max_size=8)),
-    max_leaves=30,
-)
-
-
-@st.composite
-def spoilt(draw: st.DrawFn, whole: JsonValue) -> JsonValue:
-    """Draws a value like `whole` of which some parts are anything, gone, or new."""
-    if draw(st.integers(0, 7)) == 0:
-        return draw(ANYTHING)
-    if isinstance(whole, dict):
-        kept = {key: draw(spoilt(value)) for key, value in whole.items() if draw(st.integers(0, 9))}
-        if draw(st.integers(0, 3)) == 0:
-            kept[draw(KEYS)] = draw(SCALARS)
-        return kept
-    if isinstance(whole, list):
-        return [draw(spoilt(item)) for item in whole] * draw(st.sampled_from([1, 1, 1, 2, 30]))
-    return whole
-
-
-@st.composite
-def spoilt_asks(draw: st.DrawFn) -> tuple[AskKind, JsonValue]:
-    """Draws asks that are mostly wrong somewhere."""
-    kind, ask = draw(ANY_ASK)
-    return kind, draw(st.one_of(ANYTHING, spoilt(ask)))
+from tests.contract.valid_forms import forms
 
 
 def shape_of(errors: tuple[FieldError, ...]) -> list[tuple[str, str]]:
@@ -112,6 +46,15 @@ def test_a_compact_ask_is_a_valid_full_ask_and_its_card_shows_all(
         options: Any = ask["options"]
         for option in options:
             assert shown[f"option:{option['id']}"] == trim(option["label"])
+
+
+@given(forms())
+def test_a_form_offers_its_defaults_exactly_where_they_answer_it(ask: AskInput) -> None:
+    fields: Any = ask["fields"]
+    defaults = {field["id"]: field["default"] for field in fields if "default" in field}
+    answers = not check_answer("form", ask, accepted({"values": defaults}))
+    buttons = {button.id for button in to_simple_card("form", ask, "call_1").buttons}
+    assert ("submit-defaults" in buttons) == (bool(defaults) and answers)
 
 
 @given(ANY_ASK)
@@ -146,19 +89,21 @@ def test_a_card_keeps_the_invariants(drawn: tuple[AskKind, AskInput]) -> None:
             "action": "accept",
             "content": {"confirmed": not destructive},
         }
-    elif ask["select"] == "many":
+    elif kind != "choice" or ask["select"] == "many":
         assert card.handoff
 
 
-@given(spoilt_asks(), st.sampled_from(["full", "compact"]))
+@given(spoilt_asks())
 def test_checking_an_ask_never_raises_and_always_says_the_same(
-    drawn: tuple[AskKind, JsonValue], surface: Surface
+    drawn: tuple[AskKind, JsonValue],
 ) -> None:
     kind, value = drawn
-    errors = check_ask(kind, value, surface)
-    assert check_ask(kind, value, surface) == errors
-    assert all(error.message and error.fix for error in errors)
-    as_tool_error(errors).encode()
+    for surface in get_args(Surface):
+        if offered_kinds([kind], surface):
+            errors = check_ask(kind, value, surface)
+            assert check_ask(kind, value, surface) == errors
+            assert all(error.message and error.fix for error in errors)
+            as_tool_error(errors).encode()
 
 
 @given(ANY_ASK, st.data())
@@ -166,12 +111,7 @@ def test_checking_an_answer_never_raises_and_always_says_the_same(
     drawn: tuple[AskKind, AskInput], data: st.DataObject
 ) -> None:
     kind, ask = drawn
-    answer: JsonValue = {
-        "action": "accept",
-        "content": {"selected": ["a", "a", "zz"], "other": "x"}
-        if kind == "choice"
-        else {"confirmed": True},
-    }
+    answer: JsonValue = {"action": "accept", "content": CONTENTS[kind](ask)}
     response = data.draw(st.one_of(ANYTHING, spoilt(answer)))
     errors = check_answer(kind, ask, response)
     assert check_answer(kind, ask, response) == errors
@@ -220,8 +160,23 @@ def test_depth_and_numbers_beyond_all_measure_are_only_errors(kind: AskKind) -> 
     for _ in range(50_000):
         deep = [deep]
     for junk in (deep, 10**5000, float("nan"), float("inf"), "\ud83d" * 3):
-        for key in ("prompt", "options", "select", "minSelected", "destructive", "\ud83d"):
+        for key in (
+            "prompt",
+            "options",
+            "select",
+            "minSelected",
+            "destructive",
+            "fields",
+            "initial",
+            "minLength",
+            "accept",
+            "maxFiles",
+            "\ud83d",
+        ):
             ask: dict[str, JsonValue] = {**TRIP, key: junk}
             as_tool_error(check_ask(kind, ask)).encode()
             check_answer(kind, TRIP, {"action": junk, "content": junk})
             check_answer(kind, TRIP, {"action": "accept", "content": {"selected": junk}})
+            check_answer(kind, TRIP, {"action": "accept", "content": {"values": {key: junk}}})
+            for content in ({"markdown": junk, "changed": junk}, {"files": [{"url": junk}, junk]}):
+                check_answer(kind, TRIP, {"action": "accept", "content": content})

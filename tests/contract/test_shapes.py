@@ -12,6 +12,7 @@ from parleyd.contract.shapes import (
     EnumShape,
     IdShape,
     ListShape,
+    NumberShape,
     Shape,
     StringShape,
     TextShape,
@@ -21,10 +22,12 @@ from tests.contract.reported import reported
 
 SHIP = "\U0001f6a2"
 TEXT = TextShape(20)
+SHORT = StringShape(1, 4)
 COLOUR = EnumShape(("red", "blue"))
 FLOOR = WholeShape(0)
 RANGE = WholeShape(1, 10)
 PAIR = ListShape(StringShape(), 2, 2)
+ANY_LIST = ListShape(BooleanShape(), None)
 RECORD = RecordShape(
     (
         Key("name", TEXT, "A name.", required=True),
@@ -42,6 +45,8 @@ RECORD = RecordShape(
         pytest.param(TEXT, "\u200b", id="a zero-width space is visible"),
         pytest.param(TEXT, "\ud83d", id="an unpaired surrogate"),
         pytest.param(StringShape(), "", id="an empty string"),
+        pytest.param(SHORT, " ", id="a blank string at its least"),
+        pytest.param(SHORT, SHIP * 2, id="a string at its most"),
         pytest.param(IdShape(), "0_-z", id="an id"),
         pytest.param(IdShape(), "a" * 64, id="an id at its limit"),
         pytest.param(COLOUR, "blue", id="a listed string"),
@@ -50,8 +55,11 @@ RECORD = RecordShape(
         pytest.param(FLOOR, 2**60, id="beyond a double's digits"),
         pytest.param(FLOOR, 1e300, id="very large"),
         pytest.param(RANGE, 10, id="the most"),
+        pytest.param(NumberShape(), -1.5, id="a fraction"),
+        pytest.param(NumberShape(), 10**308, id="a very large number"),
         pytest.param(BooleanShape(), False, id="a boolean"),
         pytest.param(PAIR, ["", ""], id="a list"),
+        pytest.param(ANY_LIST, [True] * 500, id="a list of any size"),
         pytest.param(ObjectShape(), {"any": "thing"}, id="an object"),
         pytest.param(RECORD, {"name": "n", "someFlag": True}, id="a record"),
         pytest.param(RECORD, {"name": "n"}, id="a record without its optional key"),
@@ -73,6 +81,9 @@ def test_what_fits_has_no_fault(shape: Shape, value: JsonValue) -> None:
         ),
         pytest.param(TEXT, None, [("", "INVALID_TYPE")], id="null is no absent text"),
         pytest.param(StringShape(), 1, [("", "INVALID_TYPE")], id="a number is no string"),
+        pytest.param(SHORT, "", [("", "TOO_SHORT")], id="a string below its least"),
+        pytest.param(SHORT, SHIP * 2 + "a", [("", "TOO_LONG")], id="a string above its most"),
+        pytest.param(SHORT, None, [("", "INVALID_TYPE")], id="null is no string"),
         pytest.param(IdShape(), "", [("", "INVALID_FORMAT")], id="an empty id"),
         pytest.param(IdShape(), "a" * 65, [("", "INVALID_FORMAT")], id="a long id"),
         pytest.param(IdShape(), "a\n", [("", "INVALID_FORMAT")], id="a newline at the end"),
@@ -93,6 +104,11 @@ def test_what_fits_has_no_fault(shape: Shape, value: JsonValue) -> None:
         pytest.param(FLOOR, nan, [("", "INVALID_TYPE")], id="NaN is no number"),
         pytest.param(FLOOR, -inf, [("", "INVALID_TYPE")], id="infinity is no number"),
         pytest.param(FLOOR, 10**5000, [("", "INVALID_TYPE")], id="beyond a double is no number"),
+        pytest.param(NumberShape(), 10**309, [("", "INVALID_TYPE")], id="no number is so large"),
+        pytest.param(NumberShape(), -inf, [("", "INVALID_TYPE")], id="nor so small"),
+        pytest.param(NumberShape(), nan, [("", "INVALID_TYPE")], id="NaN is none either"),
+        pytest.param(NumberShape(), False, [("", "INVALID_TYPE")], id="nor is false"),
+        pytest.param(NumberShape(), None, [("", "INVALID_TYPE")], id="nor null"),
         pytest.param(BooleanShape(), 1, [("", "INVALID_TYPE")], id="one is not true"),
         pytest.param(BooleanShape(), None, [("", "INVALID_TYPE")], id="null is not false"),
         pytest.param(PAIR, ["a"], [("", "TOO_FEW")], id="a short list"),
@@ -103,6 +119,12 @@ def test_what_fits_has_no_fault(shape: Shape, value: JsonValue) -> None:
             PAIR, [1, 2, 3], [("", "TOO_MANY")], id="the items of a long list are not looked at"
         ),
         pytest.param(PAIR, {"0": "a"}, [("", "INVALID_TYPE")], id="an object is no list"),
+        pytest.param(
+            ANY_LIST,
+            [True] * 400 + [None],
+            [("[400]", "INVALID_TYPE")],
+            id="an item of a list of any size",
+        ),
         pytest.param(ObjectShape(), [], [("", "INVALID_TYPE")], id="a list is no object"),
         pytest.param(RECORD, "name", [("", "INVALID_TYPE")], id="a string is no record"),
         pytest.param(
@@ -144,6 +166,15 @@ def test_a_key_of_another_spelling_is_told_its_name() -> None:
         (COLOUR, 1, 'Set `k` to "red" or "blue".'),
         (FLOOR, -1, "Set `k` to a whole number from 0 upwards."),
         (RANGE, 0, "Set `k` to a whole number from 1 to 10."),
+        (SHORT, "", "Send `k` as a string of at least 1 and at most 4 UTF-16 units."),
+        (SHORT, "abcde", "Shorten `k` to 4 units; an emoji counts as two or more."),
+        (
+            StringShape(most=4, advised=2),
+            "abcde",
+            "Shorten `k` to 2 units; an emoji counts as two or more.",
+        ),
+        (StringShape(most=4), 1, "Send `k` as a string of at most 4 UTF-16 units."),
+        (ANY_LIST, 1, "Send `k` as a list."),
         (PAIR, [], "Send `k` as a list of 2 to 2 items."),
         (ListShape(TEXT, 5), {}, "Send `k` as a list of at most 5 items."),
         (RECORD, None, "Send `k` as an object with the keys `name`, `someFlag`."),
@@ -167,9 +198,16 @@ def test_a_record_knows_its_keys_alone() -> None:
         pytest.param(
             IdShape(), {"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]{0,63}$"}, id="id"
         ),
+        pytest.param(
+            SHORT, {"type": "string", "minLength": 1, "maxLength": 4}, id="string in bounds"
+        ),
+        pytest.param(
+            ANY_LIST, {"type": "array", "items": {"type": "boolean"}}, id="list of any size"
+        ),
         pytest.param(COLOUR, {"type": "string", "enum": ["red", "blue"]}, id="enum"),
         pytest.param(FLOOR, {"type": "integer", "minimum": 0}, id="whole upwards"),
         pytest.param(RANGE, {"type": "integer", "minimum": 1, "maximum": 10}, id="whole in range"),
+        pytest.param(NumberShape(), {"type": "number"}, id="number"),
         pytest.param(BooleanShape(), {"type": "boolean"}, id="boolean"),
         pytest.param(ObjectShape(), {"type": "object"}, id="object"),
         pytest.param(

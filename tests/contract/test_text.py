@@ -2,7 +2,7 @@
 
 import pytest
 
-from parleyd.contract.text import clip, cut, is_blank, storable, trim, units
+from parleyd.contract.text import clip, cut, is_blank, storable, trim, units, without_surrogates
 
 SHIP = "\U0001f6a2"
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
@@ -146,3 +146,15 @@ def test_clipping_does_not_care_for_words(text: str, expected: str) -> None:
 )
 def test_what_cannot_be_stored_is_replaced(text: str, expected: str) -> None:
     assert storable(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("\ud83d", "\ufffd", id="the first half of a pair"),
+        pytest.param("a\udea2\ud83d", "a\ufffd\ufffd", id="halves that make no pair"),
+        pytest.param(f"\x00{SHIP}\uffff", f"\x00{SHIP}\uffff", id="all else stays, U+0000 too"),
+    ],
+)
+def test_halves_of_pairs_are_replaced_before_a_check(text: str, expected: str) -> None:
+    assert without_surrogates(text) == expected

@@ -37,7 +37,7 @@ ALL = [tool for surface in get_args(Surface) for tool in ask_tools(ASK_KINDS, su
 def schemas(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yields a schema and those within."""
     yield schema
-    for inner in schema.get("properties", {}).values():
+    for inner in (*schema.get("properties", {}).values(), *schema.get("anyOf", ())):
         yield from schemas(inner)
     if "items" in schema:
         yield from schemas(schema["items"])
@@ -48,7 +48,10 @@ def test_a_schema_is_a_closed_object_in_keywords_that_providers_take(tool: AskTo
     assert tool.schema["type"] == "object"
     for schema in schemas(tool.schema):
         assert {*schema} <= ACCEPTED_KEYWORDS
-        if schema["type"] == "object":
+        if "anyOf" in schema:
+            # Gemini refuses a schema in which anything stands beside it.
+            assert {*schema} == {"anyOf"}
+        elif schema["type"] == "object":
             assert schema["additionalProperties"] is False
             assert {*schema["required"]} <= {*schema["properties"]}
 
@@ -118,6 +121,29 @@ def test_schemas_carry_the_limits(surface: Surface, choice: dict[str, Any]) -> N
     assert [limits_of(tool) for tool in tools] == [choice, CONFIRM]
 
 
+def test_the_schema_of_a_markdown_ask_carries_its_limits() -> None:
+    (tool,) = ask_tools(["markdown"], "full")
+    assert limits_of(tool) == SHARED | {
+        "submitLabel": text(limits.SUBMIT_LABEL),
+        "initial": {"maxLength": limits.MARKDOWN},
+        "placeholder": text(limits.PLACEHOLDER),
+        "minLength": {"minimum": 0, "maximum": limits.MARKDOWN},
+        "maxLength": {"minimum": 1, "maximum": limits.MARKDOWN},
+    }
+
+
+def test_the_schema_of_a_files_ask_carries_its_limits() -> None:
+    (tool,) = ask_tools(["files"], "full")
+    count = {"minimum": limits.FILES_MIN, "maximum": limits.FILES_MAX}
+    assert limits_of(tool) == SHARED | {
+        "submitLabel": text(limits.SUBMIT_LABEL),
+        "accept": {"minItems": 1, "maxItems": limits.ACCEPT_MAX},
+        "accept[]": {"enum": ["image", "pdf", "text", "csv", "json"]},
+        "minFiles": count,
+        "maxFiles": count,
+    }
+
+
 def test_tools_stand_in_the_order_of_the_contract_each_once() -> None:
     tools = ask_tools(["confirm", "choice", "confirm"], "full")
     assert [tool.name for tool in tools] == ["ask_choice", "ask_confirm"]
@@ -125,12 +151,18 @@ def test_tools_stand_in_the_order_of_the_contract_each_once() -> None:
 
 
 def test_the_compact_descriptions_speak_of_what_there_is() -> None:
-    choice, confirm = ask_tools(ASK_KINDS, "compact")
+    choice, confirm = ask_tools(["choice", "confirm"], "compact")
     for word in ("several", "many", "other", "own"):
         assert word not in choice.description.lower()
     assert "two short buttons" in confirm.description
     assert f"{limits.CARD_TEXT} characters" in confirm.description
     assert f"`title` of at most {limits.CARD_TITLE}." in confirm.description
+
+
+def test_the_descriptions_say_when_to_ask_for_a_text_or_a_file() -> None:
+    markdown, files = ask_tools(["markdown", "files"], "full")
+    assert "review or rewrite a text" in markdown.description
+    assert "what is in a file" in files.description
 
 
 def test_the_confirm_descriptions_name_the_four_dangerous_kinds_of_action() -> None:

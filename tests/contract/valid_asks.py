@@ -1,16 +1,19 @@
 """Valid asks: a few by hand, and any number by hypothesis."""
 
-from typing import Any, Final
+from typing import Final
 
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from parleyd.contract import limits
 from parleyd.contract.asks.kind import AskKind
+from parleyd.contract.asks.kinds import ASK_KINDS, offered_kinds
 from parleyd.contract.surfaces import Surface
-from parleyd.contract.text import cut, is_blank, trim, units
-
-AskInput = dict[str, JsonValue]
+from parleyd.contract.text import trim
+from tests.contract.valid_drafts import drafts
+from tests.contract.valid_files import file_asks
+from tests.contract.valid_forms import forms
+from tests.contract.valid_texts import IDS, AskInput, optional, visible
 
 TRIP: Final[AskInput] = {
     "title": "Coast trip",
@@ -40,27 +43,6 @@ def options(*ids: str) -> list[JsonValue]:
     return [{"id": id_, "label": f"Option {index}"} for index, id_ in enumerate(ids)]
 
 
-_CHARACTERS: Final = st.one_of(
-    st.sampled_from(" \t\n\u00a0\u2003\ufeff\x85\u200b…\"'ab-Z\u0301\U0001f6a2\U0001f468\u200d"),
-    st.characters(exclude_categories=["Cs"]),
-)
-
-
-def visible(most: int) -> st.SearchStrategy[str]:
-    """Returns texts of at most `most` units with a visible character (G4)."""
-    fitting = st.text(_CHARACTERS, max_size=most + 2).map(lambda text: cut(text, most))
-    return st.one_of(st.sampled_from(["a", "Yes", " Yes "]), fitting).filter(
-        lambda text: not is_blank(text) and units(text) <= most
-    )
-
-
-IDS: Final = st.from_regex(r"[a-z0-9][a-z0-9_-]{0,8}", fullmatch=True)
-
-
-def _optional(**fields: st.SearchStrategy[Any]) -> dict[str, st.SearchStrategy[Any]]:
-    return fields
-
-
 @st.composite
 def _choices(draw: st.DrawFn, surface: Surface) -> AskInput:
     compact = surface == "compact"
@@ -80,7 +62,7 @@ def _choices(draw: st.DrawFn, surface: Surface) -> AskInput:
     ask = draw(
         st.fixed_dictionaries(
             {"prompt": visible(200)},
-            optional=_optional(
+            optional=optional(
                 title=visible(limits.TITLE),
                 submitLabel=visible(limits.SUBMIT_LABEL),
                 allowDecline=st.booleans(),
@@ -114,7 +96,7 @@ def _confirms() -> st.SearchStrategy[AskInput]:
     label = visible(limits.CONFIRM_LABEL)
     return st.fixed_dictionaries(
         {"prompt": visible(200)},
-        optional=_optional(
+        optional=optional(
             title=visible(limits.TITLE),
             confirmLabel=label,
             denyLabel=label,
@@ -129,6 +111,12 @@ def _confirms() -> st.SearchStrategy[AskInput]:
 @st.composite
 def asks(draw: st.DrawFn, surface: Surface) -> tuple[AskKind, AskInput]:
     """Draws valid asks of every kind the surface offers."""
-    if draw(st.booleans()):
-        return "choice", draw(_choices(surface))
-    return "confirm", draw(_confirms())
+    drawn: dict[AskKind, st.SearchStrategy[AskInput]] = {
+        "choice": _choices(surface),
+        "confirm": _confirms(),
+        "markdown": drafts(),
+        "form": forms(),
+        "files": file_asks(),
+    }
+    kind = draw(st.sampled_from(offered_kinds(ASK_KINDS, surface)))
+    return kind, draw(drawn[kind])

@@ -1,10 +1,14 @@
 """An ask that breaks the rules never reaches a person (spec turns 15.4)."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
+from pydantic import JsonValue
 
 from parley.v1 import conversations_pb2
+from parleyd.contract.asks.kind import AskKind
+from parleyd.contract.asks.kinds import ASK_KINDS, tool_name
 from parleyd.models.script import Call, Fail, ScriptedMessage, ScriptedStep, Text
 from parleyd.models.scripted import in_turn
 from parleyd.turns.model import ToolOutcome
@@ -55,6 +59,178 @@ async def test_i1_an_answer_after_a_mended_ask_replays_both_steps(
     await noor.answer(asked.conversation_id, PLAN_ID, accept("team"))
     assert server.model.calls[2].messages[:3] == server.model.calls[1].messages
     assert server.model.calls[2].messages[3] == ScriptedMessage("model", (ask_plan(),))
+
+
+OPTIONS: JsonValue = [{"id": "a", "label": "A"}, {"id": "b", "label": "B"}]
+NAME: dict[str, JsonValue] = {"id": "name", "type": "text", "label": "Name"}
+
+
+def fields(*several: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Returns what makes a form of these fields."""
+    return {"fields": [{**NAME, **field} for field in several]}
+
+
+BAD: dict[str, tuple[AskKind, dict[str, JsonValue], list[str]]] = {
+    "an unknown key": ("choice", {**PLAN, "colour": "red"}, ["colour: UNKNOWN_KEY"]),
+    "an unknown key deeper down": (
+        "choice",
+        {**PLAN, "options": [{"id": "a", "label": "A", "icon": "x"}, {"id": "b", "label": "B"}]},
+        ["options[0].icon: UNKNOWN_KEY"],
+    ),
+    "a blank prompt": ("choice", {**PLAN, "prompt": " \u00a0"}, ["prompt: TOO_SHORT"]),
+    "a minimum above the maximum": (
+        "choice",
+        {**PLAN, "select": "many", "minSelected": 3, "maxSelected": 2},
+        ["minSelected: RANGE_INVALID"],
+    ),
+    "Other with one pick": (
+        "choice",
+        {**PLAN, "allowOther": True},
+        ["allowOther: OTHER_NOT_ALLOWED"],
+    ),
+    "an unknown select": ("choice", {**PLAN, "select": "some"}, ["select: INVALID_ENUM"]),
+    "one option": (
+        "choice",
+        {**PLAN, "options": [{"id": "a", "label": "A"}]},
+        ["options: TOO_FEW", "default[0]: DEFAULT_NOT_IN_OPTIONS"],
+    ),
+    "no options": ("choice", {"prompt": "Well?", "select": "one"}, ["options: MISSING_REQUIRED"]),
+    "no object": ("choice", {}, ["prompt: MISSING_REQUIRED", "select: MISSING_REQUIRED"]),
+    "a confirm with two labels alike": (
+        "confirm",
+        {"prompt": "Well?", "confirmLabel": "Yes", "denyLabel": " Yes "},
+        ["denyLabel: DUPLICATE_LABEL"],
+    ),
+    "a confirm with options": (
+        "confirm",
+        {"prompt": "Well?", "options": OPTIONS},
+        ["options: UNKNOWN_KEY"],
+    ),
+    "a confirm of the wrong type": (
+        "confirm",
+        {"prompt": "Well?", "destructive": "yes"},
+        ["destructive: INVALID_TYPE"],
+    ),
+    "a draft that is too long": (
+        "markdown",
+        {"prompt": "Well?", "initial": "x" * 20_001},
+        ["initial: TOO_LONG"],
+    ),
+    "a draft with a minimum above the maximum": (
+        "markdown",
+        {"prompt": "Well?", "minLength": 20, "maxLength": 10},
+        ["minLength: RANGE_INVALID"],
+    ),
+    "a draft under another name": (
+        "markdown",
+        {"prompt": "Well?", "draft": "Hello"},
+        ["draft: UNKNOWN_KEY"],
+    ),
+    "a form without fields": ("form", {"prompt": "Well?", "fields": []}, ["fields: TOO_FEW"]),
+    "a form with a password": (
+        "form",
+        {"prompt": "Well?", **fields({"type": "password"})},
+        ["fields[0].type: INVALID_ENUM"],
+    ),
+    "a form with a default that does not fit": (
+        "form",
+        {"prompt": "Well?", **fields({"type": "date", "default": "30.6.2027"})},
+        ["fields[0].default: INVALID_DATE"],
+    ),
+    "files of no kind": (
+        "files",
+        {"prompt": "Well?", "accept": ["video"]},
+        ["accept[0]: INVALID_ENUM"],
+    ),
+    "files of one kind twice": (
+        "files",
+        {"prompt": "Well?", "accept": ["pdf", "pdf"]},
+        ["accept[1]: DUPLICATE_ID"],
+    ),
+    "files with a minimum above the maximum": (
+        "files",
+        {"prompt": "Well?", "accept": ["pdf"], "minFiles": 3, "maxFiles": 2},
+        ["minFiles: RANGE_INVALID"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("kind", "ask_input", "faults"), BAD.values(), ids=[*BAD])
+async def test_i2_a_bad_ask_is_for_the_model_alone(
+    start_server: StartServer, kind: AskKind, ask_input: dict[str, JsonValue], faults: list[str]
+) -> None:
+    server = await start_server(
+        in_turn([Call(tool_name(kind), ask_input, "call_bad")], [Text("Then in words.")])
+    )
+    noor = await server.person()
+
+    played = await noor.prompt("Set up my workspace")
+
+    assert played.names == ["started", "text", "done"]
+    assert played.text == "Then in words."
+    (outcome,) = outcomes(server, 1)
+    assert outcome.call_id == "call_bad"
+    assert outcome.value is None
+    assert outcome.error is not None
+    assert [fault for fault in faults if f"- {fault}." not in outcome.error] == []
+    assert outcome.error.count("\n- ") >= len(faults)
+    messages = await noor.messages(played.conversation_id)
+    assert [message.type for message in messages] == [Message.TYPE_USER, Message.TYPE_ASSISTANT]
+    assert not (await noor.conversation(played.conversation_id)).HasField("pending_ask")
+    assert await noor.pending() == []
+
+
+def test_i2_every_kind_is_asked_badly() -> None:
+    assert {kind for kind, _, _ in BAD.values()} == {*ASK_KINDS}
+
+
+async def test_bc_069_a_bad_form_is_mended_before_anyone_sees_it(
+    start_server: StartServer,
+) -> None:
+    number = fields({"type": "number", "min": 9, "max": 1})
+    twice = fields({}, {"label": "Again"})
+    nine = fields(*[{"id": f"field-{n}"} for n in range(9)])
+    good = fields({"required": True})
+    server = await start_server(
+        in_turn(
+            *[
+                [Call("ask_form", {"prompt": "Who?", **form}, f"call_{n}")]
+                for n, form in enumerate([number, twice, nine, good])
+            ],
+            [Text("Done.")],
+        )
+    )
+    noor = await server.person()
+
+    played = await noor.prompt("Set up my workspace")
+
+    assert played.names == ["started", "ask", "done"]
+    assert played.ask.tool_call_id == "call_3"
+    errors = [outcome.error for call in (1, 2, 3) for outcome in outcomes(server, call)]
+    for error, code in zip(
+        errors,
+        [
+            "fields[0].min: RANGE_INVALID",
+            "fields[1].id: DUPLICATE_ID",
+            "fields: TOO_MANY",
+        ],
+        strict=True,
+    ):
+        assert error is not None
+        assert f"- {code}." in error
+    messages = await noor.messages(played.conversation_id)
+    assert [message.type for message in messages] == [Message.TYPE_USER, Message.TYPE_TOOL_CALL]
+    assert [ask.tool_call_id for ask in await noor.pending()] == ["call_3"]
+
+
+async def test_bc_069_bad_forms_without_end_reach_nobody(start_server: StartServer) -> None:
+    bad: ScriptedStep = [Call("ask_form", {"prompt": "Who?", **fields({}, {})}, None)]
+    server = await start_server(in_turn(*[bad] * 9))
+    noor = await server.person()
+    played = await noor.prompt("Set up my workspace")
+    assert played.names == ["started", "done"]
+    assert len(server.model.calls) == 5
+    assert await noor.pending() == []
 
 
 async def test_i3_a_bad_ask_beside_a_good_one_keeps_its_error(start_server: StartServer) -> None:

@@ -7,6 +7,11 @@ from grpc import StatusCode
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import parley
+from parley.v1.ask_contract_pb2 import (
+    DeriveCardRequest,
+    ValidateAnswerRequest,
+    ValidateAskRequest,
+)
 from parley.v1.conversations_pb2 import (
     CreateConversationRequest,
     ListConversationsRequest,
@@ -63,6 +68,8 @@ class Paused:
             case CreateConversationRequest() | ListConversationsRequest():
                 pass
             case ListPendingAsksRequest():
+                pass
+            case ValidateAskRequest() | ValidateAnswerRequest() | DeriveCardRequest():
                 pass
             case _:
                 _fill_in(whole, self.conversation_id)

@@ -9,6 +9,11 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import parley
+from parley.v1.ask_contract_pb2 import (
+    DeriveCardRequest,
+    ValidateAnswerRequest,
+    ValidateAskRequest,
+)
 from parley.v1.conversations_pb2 import (
     CreateConversationRequest,
     DeleteConversationRequest,
@@ -30,6 +35,9 @@ Request: TypeAlias = (
     | UpdateConversationRequest
     | DeleteConversationRequest
     | ListMessagesRequest
+    | ValidateAskRequest
+    | ValidateAnswerRequest
+    | DeriveCardRequest
 )
 
 
@@ -54,6 +62,12 @@ async def send(client: parley.Client, request: Request) -> Message | list[Messag
             return await client.conversations.DeleteConversation(request)
         case ListMessagesRequest():
             return await client.conversations.ListMessages(request)
+        case ValidateAskRequest():
+            return await client.contract.ValidateAsk(request)
+        case ValidateAnswerRequest():
+            return await client.contract.ValidateAnswer(request)
+        case DeriveCardRequest():
+            return await client.contract.DeriveCard(request)
         case _:
             assert_never(request)
 

@@ -22,6 +22,8 @@ from parleyd.contract.answers import check_answer
 from parleyd.contract.asks.kind import AskKind
 from parleyd.contract.json import compact
 from parleyd.rpc.answers import answer_from_proto, answer_to_proto
+from tests.rpc.every_kind import CONTENTS
+from tests.rpc.json_values import types_of
 
 
 def form(**values: Value) -> AskAnswer:
@@ -159,7 +161,7 @@ def test_an_answer_is_read_as_it_was_meant(answer: AskAnswer, envelope: JsonValu
     read = answer_from_proto(sent)
     assert read == envelope
     assert json.loads(compact(read)) == envelope
-    assert _types(read) == _types(envelope), "whole numbers are no floats, true is no number"
+    assert types_of(read) == types_of(envelope), "whole numbers are no floats, true is no number"
 
 
 def test_the_bytes_of_a_file_come_through() -> None:
@@ -205,49 +207,17 @@ def test_the_faults_of_an_answer_reach_the_check(
     assert [(error.path, error.code) for error in errors] == faults
 
 
-STORED: dict[str, tuple[AskKind, dict[str, JsonValue]]] = {
-    "choice": ("choice", {"selected": ["b", "a"]}),
-    "choice_with_another_answer": ("choice", {"selected": [], "other": "By bike"}),
-    "confirm": ("confirm", {"confirmed": True}),
-    "confirm_denied": ("confirm", {"confirmed": False}),
-    "markdown": ("markdown", {"markdown": "# Hello", "changed": True}),
-    "markdown_empty": ("markdown", {"markdown": "", "changed": False}),
-    "form": (
-        "form",
-        {"values": {"n": 3, "f": 2.5, "s": "", "b": False, "l": ["x", "y"], "e": []}},
-    ),
-    "form_empty": ("form", {"values": {}}),
-    "files": (
-        "files",
-        {
-            "files": [
-                {"filename": "a.png", "mimeType": "image/png", "size": 2**40, "fileId": "f1"},
-                {"filename": "b.txt", "mimeType": "text/plain", "size": 0},
-            ]
-        },
-    ),
-    "files_inline": (
-        "files",
-        {
-            "files": [
-                {"filename": "a", "mimeType": "text/csv", "size": 1, "url": "data:text/csv;base64,"}
-            ]
-        },
-    ),
-}
-
-
-@pytest.mark.parametrize(("kind", "content"), STORED.values(), ids=STORED.keys())
+@pytest.mark.parametrize(("kind", "content"), CONTENTS.values(), ids=CONTENTS.keys())
 def test_a_stored_answer_comes_back_the_same(kind: AskKind, content: dict[str, JsonValue]) -> None:
     envelope: dict[str, JsonValue] = {"action": "accept", "content": content}
     answer = AskAnswer.FromString(answer_to_proto(kind, envelope).SerializeToString())
     assert answer.accept.WhichOneof("content") == kind
     assert answer_from_proto(answer) == envelope
-    assert _types(answer_from_proto(answer)) == _types(envelope)
+    assert types_of(answer_from_proto(answer)) == types_of(envelope)
 
 
 def test_every_kind_of_answer_is_stored_and_read_in_these_tests() -> None:
-    assert {kind for kind, _ in STORED.values()} == set(get_args(AskKind))
+    assert {kind for kind, _ in CONTENTS.values()} == set(get_args(AskKind))
     assert {
         answer.accept.WhichOneof("content")
         for answer, _ in READ.values()
@@ -274,14 +244,3 @@ def test_an_answer_without_content_comes_back_the_same_for_every_kind(
 def test_what_is_no_envelope_is_refused(value: dict[str, JsonValue]) -> None:
     with pytest.raises(ValueError, match="an envelope has an action"):
         answer_to_proto("choice", value)
-
-
-def _types(value: JsonValue) -> object:
-    """Returns the types in a value: 3 == 3.0 and 1 == True, but they are not the same JSON."""
-    match value:
-        case dict():
-            return {key: _types(item) for key, item in value.items()}
-        case list():
-            return [_types(item) for item in value]
-        case _:
-            return type(value)

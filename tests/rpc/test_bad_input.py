@@ -10,6 +10,11 @@ from grpc import StatusCode
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import parley
+from parley.v1.ask_contract_pb2 import (
+    DeriveCardRequest,
+    ValidateAnswerRequest,
+    ValidateAskRequest,
+)
 from parley.v1.asks_pb2 import AcceptAnswer, AskAnswer, ChoiceAnswer, ConfirmAnswer
 from parley.v1.conversations_pb2 import (
     Conversation,
@@ -369,6 +374,9 @@ async def test_h9_without_a_valid_token_nothing_is_done(
         CreateConversationRequest(),
         ListConversationsRequest(),
         ListPendingAsksRequest(),
+        ValidateAskRequest(),
+        ValidateAnswerRequest(),
+        DeriveCardRequest(),
         *naming(HERE),
     ]
     for name, token in tokens(paused.server).items():

@@ -6,6 +6,7 @@ from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
 
 from parley.v1 import turns_pb2
+from parleyd.contract.asks.kind import AskKind
 from parleyd.contract.cards import to_simple_card
 from parleyd.contract.errors import Reason
 from parleyd.contract.events import (
@@ -21,7 +22,11 @@ from parleyd.contract.events import (
     TurnEvent,
 )
 from parleyd.contract.turns import TurnState
+from parleyd.rpc.ask_inputs import ask_input_from_proto
 from parleyd.rpc.events import event_to_proto, state_to_proto
+from parleyd.rpc.kinds import kind_to_proto
+from tests.rpc.every_kind import INPUTS, Json
+from tests.rpc.json_values import card_of, exact
 
 CONVERSATION, TURN = UUID(int=1), UUID(int=2)
 CONFIRM: dict[str, JsonValue] = {"prompt": "Sure?", "destructive": False}
@@ -148,6 +153,27 @@ def test_an_event_arrives_whole(body: EventBody, name: str, content: dict[str, A
     assert sent.WhichOneof("event") == name
     whole = MessageToDict(sent, preserving_proto_field_name=True)
     assert MessageToDict(getattr(sent, name)) == content, whole
+
+
+@pytest.mark.parametrize(("kind", "ask_input"), INPUTS.values(), ids=INPUTS.keys())
+def test_an_ask_of_any_kind_arrives_whole(kind: AskKind, ask_input: Json) -> None:
+    card = to_simple_card(kind, ask_input, "call_1")
+    body = Asked(
+        conversation_id=CONVERSATION,
+        tool_call_id="call_1",
+        ask_kind=kind,
+        input=ask_input,
+        simple=card,
+        origin="model",
+    )
+    event = event_to_proto(TurnEvent(turn_id=TURN, sequence=3, body=body))
+    asked = turns_pb2.TurnEvent.FromString(event.SerializeToString()).ask
+    came_kind, came = ask_input_from_proto(asked.input)
+    assert (came_kind, exact(came)) == (kind, exact(ask_input))
+    assert asked.kind == kind_to_proto(kind)
+    assert exact(card_of(asked.simple)) == exact(
+        card.model_dump(mode="json", by_alias=True, exclude_none=True)
+    )
 
 
 def test_every_event_there_is_is_sent_in_these_tests() -> None:

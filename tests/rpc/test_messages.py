@@ -8,17 +8,25 @@ from pydantic import JsonValue
 from parley.v1 import asks_pb2
 from parley.v1.conversations_pb2 import Message as MessageProto
 from parley.v1.conversations_pb2 import MessageAsk
+from parleyd.contract.answered_files import KeptFile, stored_answer
+from parleyd.contract.answers import USER_SENT_MESSAGE, accepted, cancelled, declined
 from parleyd.contract.asks.ask import Ask, AskStatus
+from parleyd.contract.asks.kind import AskKind
+from parleyd.contract.asks.kinds import ASK_KINDS
 from parleyd.contract.cards import to_simple_card
+from parleyd.contract.json import compact
 from parleyd.contract.messages import Message, MessageType, ReplyStatus
 from parleyd.rpc.answers import answer_from_proto
-from parleyd.rpc.asks import ask_input_to_proto
+from parleyd.rpc.ask_inputs import ask_input_from_proto
+from parleyd.rpc.kinds import kind_to_proto
 from parleyd.rpc.messages import (
     ask_status_to_proto,
     message_to_proto,
     message_type_to_proto,
     reply_status_to_proto,
 )
+from tests.rpc.every_kind import CONTENTS, INPUTS, Json
+from tests.rpc.json_values import exact
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 CONFIRM: dict[str, JsonValue] = {"prompt": "Sure?"}
@@ -89,10 +97,44 @@ def test_the_call_of_an_ask_shows_the_question_and_its_result_the_answer() -> No
         assert shown.kind == asks_pb2.ASK_KIND_CONFIRM
         assert shown.status == MessageAsk.STATUS_ANSWERED
         assert shown.origin == asks_pb2.ASK_ORIGIN_MODEL
-    assert call.input == ask_input_to_proto("confirm", CONFIRM)
     assert not call.HasField("answer")
     assert not result.HasField("input")
     assert answer_from_proto(result.answer) == ENVELOPE
+
+
+SENT_FILES: Json = {
+    "files": [
+        {"filename": "a.png", "mimeType": "image/png", "size": 1, "url": "data:image/png;base64,"},
+        {"filename": "b.txt", "mimeType": "text/plain", "size": 1, "fileId": "f2"},
+    ]
+}
+KEPT_FILES = stored_answer(accepted(SENT_FILES), [KeptFile(size=0), KeptFile(2048, "f2")])
+STORED: dict[str, tuple[AskKind, Json]] = {
+    **{name: (kind, accepted(content)) for name, (kind, content) in CONTENTS.items()},
+    "files_that_are_kept": ("files", KEPT_FILES),
+    **{f"{kind}_skipped": (kind, declined()) for kind in ASK_KINDS},
+    **{f"{kind}_dropped": (kind, cancelled(USER_SENT_MESSAGE)) for kind in ASK_KINDS},
+}
+
+
+@pytest.mark.parametrize(("kind", "envelope"), STORED.values(), ids=STORED.keys())
+def test_a_stored_answer_of_any_kind_is_shown_whole(kind: AskKind, envelope: Json) -> None:
+    ask = ASK.model_copy(update={"kind": kind, "answer": envelope})
+    sent = message_to_proto(row("tool_result", ask=ask, result=envelope)).SerializeToString()
+    shown = MessageProto.FromString(sent)
+    assert shown.ask.kind == kind_to_proto(kind)
+    assert exact(answer_from_proto(shown.ask.answer)) == exact(envelope)
+    assert shown.result_json == compact(envelope)
+
+
+@pytest.mark.parametrize(("kind", "ask_input"), INPUTS.values(), ids=INPUTS.keys())
+def test_a_stored_ask_of_any_kind_is_shown_whole(kind: AskKind, ask_input: Json) -> None:
+    ask = ASK.model_copy(update={"kind": kind, "input": ask_input, "answer": None})
+    sent = message_to_proto(row("tool_call", ask=ask, args=ask_input)).SerializeToString()
+    shown = MessageProto.FromString(sent).ask
+    came_kind, came = ask_input_from_proto(shown.input)
+    assert (came_kind, exact(came)) == (kind, exact(ask_input))
+    assert not shown.HasField("answer")
 
 
 def test_each_type_and_status_has_its_own_enum_value() -> None:

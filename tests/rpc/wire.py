@@ -1,4 +1,7 @@
-"""A real server with the real interceptors, around a servicer that does what a test says."""
+"""A real server with the real interceptors, around a servicer that does what a test says.
+
+The contract of asks is served as it is: it needs nothing from elsewhere.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -14,8 +17,10 @@ from typing_extensions import override
 
 import parley
 from parley.v1 import turns_pb2
+from parley.v1.ask_contract_pb2_grpc import add_AskContractServiceServicer_to_server
 from parley.v1.turns_pb2_grpc import TurnServiceServicer, add_TurnServiceServicer_to_server
 from parleyd.app.development_key import ALGORITHM, AUDIENCE, ISSUER, DevelopmentKey
+from parleyd.rpc.ask_contract import AskContractServicer
 from parleyd.rpc.auth import Authenticator, caller
 from parleyd.rpc.keys import Keys
 from parleyd.rpc.server import OPTIONS, interceptors
@@ -112,6 +117,7 @@ async def serving(key: DevelopmentKey, keys: Keys | None = None) -> AsyncGenerat
     )
     server = aio.server(interceptors=interceptors(authenticator, CountedIds()), options=OPTIONS)
     add_TurnServiceServicer_to_server(servicer, server)
+    add_AskContractServiceServicer_to_server(AskContractServicer(), server)
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     try:

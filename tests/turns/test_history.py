@@ -13,9 +13,7 @@ from parleyd.models.script import CODEC, Call, ScriptedMessage, Text
 from parleyd.models.scripted import ScriptedModel, in_turn
 from parleyd.turns.history import DID_NOT_RUN, last_user_text, messages_of
 from parleyd.turns.model import ToolOutcome
-from parleyd.turns.ports import (
-    ChainContext,
-)
+from parleyd.turns.ports import ChainContext
 from tests.standard_asks import PLAN, REGION
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)

@@ -19,11 +19,13 @@ from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
 from google.rpc.status_pb2 import Status
 from grpc import aio
 
+from parley.v1.ask_contract_pb2_grpc import AskContractServiceStub
 from parley.v1.asks_pb2 import AskFieldErrors
 from parley.v1.conversations_pb2_grpc import ConversationServiceStub
 from parley.v1.turns_pb2_grpc import TurnServiceStub
 
 if TYPE_CHECKING:
+    from parley.v1.ask_contract_pb2_grpc import AskContractServiceAsyncStub
     from parley.v1.conversations_pb2_grpc import ConversationServiceAsyncStub
     from parley.v1.turns_pb2_grpc import TurnServiceAsyncStub
 
@@ -54,6 +56,7 @@ class Client:
         self.channel = channel
         self.turns: TurnServiceAsyncStub = TurnServiceStub(channel)
         self.conversations: ConversationServiceAsyncStub = ConversationServiceStub(channel)
+        self.contract: AskContractServiceAsyncStub = AskContractServiceStub(channel)
 
     async def close(self) -> None:
         """Ends the connection. Turns that run go on without it."""

@@ -13,6 +13,7 @@ from typing import Annotated, Final
 
 import typer
 
+from parleyd.app.asks.commands import commands as asks
 from parleyd.app.faults import CommandFailed, ConfigurationError
 
 app = typer.Typer(
@@ -22,6 +23,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(asks)
 
 _SPAN: Final = re.compile(r"([1-9][0-9]{0,5})([smhd])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}

@@ -140,9 +140,7 @@ class Settings(BaseModel):
 
     @field_validator("asks")
     @classmethod
-    def _refuse_kinds_not_built(cls, kinds: tuple[AskKind, ...]) -> tuple[AskKind, ...]:
-        if missing := [kind for kind in kinds if kind not in ASK_KINDS]:
-            raise ValueError(f"asks of the kind {missing[0]!r} are not built into this version")
+    def _name_each_once(cls, kinds: tuple[AskKind, ...]) -> tuple[AskKind, ...]:
         return tuple(dict.fromkeys(kinds))
 
     @field_validator("database_url")
@@ -273,11 +271,16 @@ def _read_file(path: Path) -> dict[str, Any]:
 
 
 def _sentence(fault: ErrorDetails, variables: Mapping[str, str], path: Path | None) -> str:
-    """Returns one fault as a sentence, without the value: it may be a secret."""
+    """Returns one fault as a sentence, without the value: it may be a secret.
+
+    What must be one of a few words is none, so there the wrong word is named.
+    """
     message = fault["msg"].removeprefix("Value error, ")
     if not fault["loc"]:
         return message
     field = str(fault["loc"][0])
+    if fault["type"] == "literal_error":
+        message = f"{fault['input']!r} is not {fault.get('ctx', {}).get('expected')}"
     if fault["type"] == "extra_forbidden":
         near = _nearest(field)
         instead = f"write {near}, or " if near else ""

@@ -1,6 +1,7 @@
 """The answer envelope: what a person, or the server, says to an ask (spec asks 9, V10)."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final, Literal, TypeAlias
 
 from pydantic import JsonValue
@@ -8,10 +9,11 @@ from pydantic import JsonValue
 from parleyd.contract import limits
 from parleyd.contract.asks.kind import AskKind, Kind
 from parleyd.contract.asks.kinds import kind_named
-from parleyd.contract.field_errors import Code, Fault, FieldError, in_order
+from parleyd.contract.field_errors import Code, Fault, FieldError, found, in_order
 from parleyd.contract.json import JsonObject
-from parleyd.contract.records import Key, ObjectShape, RecordShape
-from parleyd.contract.shapes import EnumShape, TextShape
+from parleyd.contract.records import Key, ObjectShape
+from parleyd.contract.shapes import Shape, TextShape
+from parleyd.contract.variants import Variant, VariantShape
 
 AskAction: TypeAlias = Literal["accept", "decline", "cancel"]
 """`accept`: answered. `decline`: skipped. `cancel`: dropped."""
@@ -23,18 +25,22 @@ ONE_ASK_AT_A_TIME: Final = "one_ask_at_a_time"
 CONVERSATION_DELETED: Final = "conversation_deleted"
 """The conversation was deleted (spec turns 7.3)."""
 
-_ACTION = Key(
-    "action",
-    EnumShape(("accept", "decline", "cancel")),
-    "What is done with the question.",
-    required=True,
-)
-_ACTION_ALONE = RecordShape((_ACTION,))
-_ENVELOPES: Final = {
-    "accept": RecordShape((_ACTION, Key("content", ObjectShape(), "The answer.", required=True))),
-    "decline": _ACTION_ALONE,
-    "cancel": RecordShape((_ACTION, Key("reason", TextShape(limits.CANCEL_REASON), "Why."))),
-}
+
+def envelope_shape(content: Shape) -> VariantShape:
+    """Returns what an envelope looks like whose content looks like `content` (EN1 to EN4)."""
+    return VariantShape(
+        tag="action",
+        says="What is done with the question.",
+        variants=(
+            Variant(("accept",), (Key("content", content, "The answer.", required=True),)),
+            Variant(("decline",), ()),
+            Variant(("cancel",), (Key("reason", TextShape(limits.CANCEL_REASON), "Why."),)),
+        ),
+    )
+
+
+_ENVELOPE: Final = envelope_shape(ObjectShape())
+"""An envelope as the first stage sees it (V10)."""
 
 
 def accepted(content: JsonObject) -> dict[str, JsonValue]:
@@ -70,13 +76,17 @@ def action_of(envelope: JsonObject) -> AskAction:
 
 
 def check_answer(
-    kind: AskKind, ask_input: JsonObject, response: JsonValue
+    kind: AskKind,
+    ask_input: JsonObject,
+    response: JsonValue,
+    max_file_bytes: int = limits.FILE_BYTES,
 ) -> tuple[FieldError, ...]:
     """Returns what is wrong with an answer to a stored ask, in order; nothing if it is valid.
 
     `ask_input` is a valid input of the kind, `response` any JSON value; neither is changed. Three
     stages (envelope, shape of the content, rules of the content) follow each other, and one with
-    faults ends the check (V10). The surface plays no part (CS5).
+    faults ends the check (V10). The surface plays no part (CS5). A file of the answer has at most
+    `max_file_bytes` (FI5).
 
     Raises:
         ValueError: There is no such kind (V11).
@@ -87,24 +97,19 @@ def check_answer(
     content = response.get("content") if isinstance(response, dict) else None
     if not isinstance(content, dict):
         return ()
-    if shape_faults := [*asked.content.check(content, ("content",))]:
+    shape = asked.worded(ask_input) if asked.worded else asked.content
+    if shape_faults := found(shape.check(content, ("content",))):
         return in_order(shape_faults)
-    return in_order(asked.content_rules(ask_input, content))
+    sizes = asked.size_rules(content, max_file_bytes) if asked.size_rules else ()
+    return in_order(chain(asked.content_rules(ask_input, content), sizes))
 
 
 def _check_envelope(kind: Kind, ask_input: JsonObject, response: JsonValue) -> Iterator[Fault]:
-    """Yields what breaks EN1 to EN4. Without a known action no other key is looked at."""
-    if not isinstance(response, dict):
-        yield from _ACTION_ALONE.check(response, ())
-        return
-    action = response.get("action")
-    envelope = _ENVELOPES.get(action) if isinstance(action, str) else None
-    if envelope is None:
-        yield from _ACTION_ALONE.check(_ACTION_ALONE.known(response), ())
-        return
-    faults = [*envelope.check(response, ())]
+    """Yields what breaks EN1 to EN4."""
+    faults = [*_ENVELOPE.check(response, ())]
     yield from faults
-    if not faults and action == "decline" and not kind.may_decline(ask_input):
+    skips = isinstance(response, dict) and response.get("action") == "decline"
+    if skips and not faults and not kind.may_decline(ask_input):
         yield Fault(
             ("action",),
             Code.DECLINE_NOT_ALLOWED,

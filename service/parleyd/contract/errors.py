@@ -4,7 +4,7 @@
     ├─ Unauthenticated
     ├─ Malformed                 the request itself; carries field errors
     │  ├─ PromptRequired  ToolCallIdRequired  ButtonIdRequired  ConversationRequired
-    │  ├─ UnknownSurface  UnknownButton  InvalidAnswer  InvalidRequest
+    │  ├─ UnknownSurface  UnknownButton  InvalidAnswer  InvalidAsk  InvalidRequest
     │  └─ AnswerWhileAsksOff
     ├─ AsksOff
     ├─ NotOwner
@@ -38,6 +38,7 @@ class Reason(StrEnum):
     CONVERSATION_REQUIRED = "CONVERSATION_REQUIRED"
     UNKNOWN_SURFACE = "UNKNOWN_SURFACE"
     INVALID_ANSWER = "INVALID_ANSWER"
+    INVALID_ASK = "INVALID_ASK"
     UNKNOWN_BUTTON = "UNKNOWN_BUTTON"
     ASKS_DISABLED = "ASKS_DISABLED"
     INVALID_REQUEST = "INVALID_REQUEST"
@@ -95,7 +96,7 @@ class PromptRequired(Malformed):
 
 
 class ToolCallIdRequired(Malformed):
-    """An answer or a button that does not name its ask."""
+    """An answer, a button or a card that does not name its ask."""
 
     reason = Reason.TOOL_CALL_ID_REQUIRED
 
@@ -128,6 +129,12 @@ class InvalidAnswer(Malformed):
     """An answer that does not fit the stored ask. The ask stays pending."""
 
     reason = Reason.INVALID_ANSWER
+
+
+class InvalidAsk(Malformed):
+    """A question that breaks the rules of its kind."""
+
+    reason = Reason.INVALID_ASK
 
 
 class InvalidRequest(Malformed):

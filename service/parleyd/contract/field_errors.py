@@ -3,9 +3,10 @@
 import json
 from collections.abc import Iterable, Sequence
 from enum import StrEnum, unique
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
-from parleyd.contract.limits import LISTED, QUOTE
+from parleyd.contract.limits import FAULTS_REPORTED, FAULTS_TOLD, LISTED, QUOTE
 from parleyd.contract.text import clip, storable
 from parleyd.contract.value import Value
 
@@ -77,10 +78,21 @@ def dotted(at: Path) -> str:
     return text
 
 
+def found(faults: Iterable[Fault]) -> list[Fault]:
+    """Returns the faults, and of more than `FAULTS_REPORTED` the first alone.
+
+    That bound is ours: it keeps the work on hostile input small, and no other input meets it.
+    """
+    return [*islice(faults, FAULTS_REPORTED)]
+
+
 def in_order(faults: Iterable[Fault]) -> tuple[FieldError, ...]:
-    """Returns the faults sorted by path, then code; of equal path and code the first alone (V4)."""
+    """Returns the faults `found`, sorted by path, then code (V4).
+
+    Of equal path and code the first alone is told.
+    """
     reported: dict[tuple[str, Code], FieldError] = {}
-    for fault in sorted(faults, key=_rank):
+    for fault in sorted(found(faults), key=_rank):
         path = dotted(fault.at)
         if (path, fault.code) not in reported:
             reported[path, fault.code] = FieldError(
@@ -112,12 +124,19 @@ def listed(texts: Sequence[str]) -> str:
 
 
 def as_tool_error(errors: Sequence[FieldError]) -> str:
-    """Returns what the model reads when its ask has these errors (spec asks 12, turns 3.4.3)."""
+    """Returns what the model reads when its ask has these errors (spec asks 12, turns 3.4.3).
+
+    Of more than `FAULTS_TOLD` it reads the first and how many there are: who breaks that many rules
+    has not understood the tool, and the rest would only cost tokens.
+    """
     heading = (
         "The question was not shown to the person: its arguments break the rules below. "
         "Follow every fix and call the tool again."
     )
-    return "\n".join([heading, *(_line(error) for error in errors)])
+    lines = [_line(error) for error in errors[:FAULTS_TOLD]]
+    if more := len(errors) - len(lines):
+        lines.append(f"- There are {more} more.")
+    return "\n".join([heading, *lines])
 
 
 def _line(error: FieldError) -> str:

@@ -106,6 +106,16 @@ def whole_number(value: JsonValue) -> int | None:
             return None
 
 
+def finite_number(value: JsonValue) -> int | float | None:
+    """Returns `value` if it is a number, whole or not, else None (spec asks G6).
+
+    NaN, infinities, booleans, and what a 64-bit float can't reach are no numbers.
+    """
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return whole_number(value)
+
+
 def string_at(record: JsonObject, key: str) -> str | None:
     """Returns the string at `key`, or None where there is none."""
     value = record.get(key)
@@ -123,10 +133,21 @@ def whole_at(record: JsonObject, key: str) -> int | None:
     return whole_number(record.get(key))
 
 
+def number_at(record: JsonObject, key: str) -> int | float | None:
+    """Returns the number at `key`, or None where there is none."""
+    return finite_number(record.get(key))
+
+
 def strings_at(record: JsonObject, key: str) -> tuple[str, ...]:
     """Returns the strings of the list at `key`, none where there is no list."""
     value = record.get(key)
     return tuple(v for v in value if isinstance(v, str)) if isinstance(value, list) else ()
+
+
+def object_at(record: JsonObject, key: str) -> JsonObject:
+    """Returns the object at `key`, an empty one where there is none."""
+    value = record.get(key)
+    return value if isinstance(value, dict) else {}
 
 
 def objects_at(record: JsonObject, key: str) -> tuple[JsonObject, ...]:

@@ -18,6 +18,28 @@ OPTIONS_MAX: Final = 50
 OTHER: Final = 500
 CONFIRM_LABEL: Final = 20
 
+FIELDS_MIN: Final = 1
+FIELDS_MAX: Final = 8
+FIELD_LABEL: Final = 120
+HELPER_TEXT: Final = 280
+TEXT_VALUE: Final = 2000
+"""Of a `text` field, and of every email address, URL and phone number."""
+TEXTAREA_VALUE: Final = 10_000
+PHONE_DIGITS_MIN: Final = 7
+PHONE_DIGITS_MAX: Final = 15
+MARKDOWN: Final = 20_000
+PLACEHOLDER: Final = 120
+FILES_MIN: Final = 1
+FILES_MAX: Final = 10
+ACCEPT_MAX: Final = 5
+FILENAME: Final = 255
+MIME_TYPE: Final = 127
+FILE_ID: Final = 64
+FILE_BYTES: Final = 10 * 1024 * 1024
+"""The size of a file at most, unless the deployment sets another."""
+SHOWN_FILE_BYTES: Final = 100_000
+"""How much of a text-like file the model sees (spec asks FI7)."""
+
 CARD_TITLE: Final = 40
 CARD_TEXT: Final = 140
 CARD_LABEL: Final = 20
@@ -33,6 +55,17 @@ QUOTE: Final = 40
 """Values quoted in an error are cut to this (spec asks V1)."""
 LISTED: Final = 10
 """An error's text lists this many ids at most."""
+UNKNOWN_KEYS_REPORTED: Final = 100
+"""Of an object's unknown keys the first of these are reported."""
+ITEMS_LOOKED_AT: Final = 1000
+"""Of a list that may be of any size the first of these are looked at."""
+FAULTS_REPORTED: Final = 3000
+"""A check stops after so many faults, more than the known keys of the largest form can have.
+
+These three are ours, not the spec's: they bound the work on hostile input.
+"""
+FAULTS_TOLD: Final = 100
+"""Faults of one ask that the model is told of."""
 
 TURN_PROMPT: Final = 100_000
 TURN_STEPS: Final = 5

@@ -1,12 +1,14 @@
 """What a JSON object may look like (spec asks G1): see `shapes.py`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from pydantic import JsonValue
 from pydantic.alias_generators import to_snake
 
+from parleyd.contract import limits
 from parleyd.contract.field_errors import Code, Fault, Path, named
 from parleyd.contract.json import JsonObject
 from parleyd.contract.shapes import Shape, wrong_type
@@ -53,7 +55,10 @@ class RecordShape:
         return "an object with the keys " + ", ".join(f"`{key.name}`" for key in self.keys)
 
     def check(self, value: JsonValue, at: Path) -> Iterator[Fault]:
-        """Yields the faults of the listed keys, and one for every other key (V3)."""
+        """Yields the faults of the listed keys, and one for every other key (V3).
+
+        Of very many `unknown_keys` the first alone are reported.
+        """
         if not isinstance(value, dict):
             yield wrong_type(value, at, self.noun)
             return
@@ -68,9 +73,8 @@ class RecordShape:
                     f"{named(here)} is missing.",
                     f"Add {named(here)}: {key.shape.noun}.",
                 )
-        for name in value:
-            if name not in self._names:
-                yield self._unknown_key(name, at)
+        for name in unknown_keys(value, self._names):
+            yield self._unknown_key(name, at)
 
     def known(self, record: JsonObject) -> dict[str, JsonValue]:
         """Returns what the record holds at the listed keys."""
@@ -105,3 +109,13 @@ class RecordShape:
             f"{shown} is no key that exists here.",
             f"Rename {shown} to `{meant}`." if meant else f"Remove {shown}.",
         )
+
+
+def unknown_keys(record: JsonObject, known: Collection[str]) -> Iterator[str]:
+    """Yields the keys of `record` that are not `known`, in the order sent (V3).
+
+    Of more than `UNKNOWN_KEYS_REPORTED` it yields the first alone. That bound is ours: the spec
+    wants one error a key, but a hostile object can hold hundreds of thousands.
+    """
+    unknown = (name for name in record if name not in known)
+    return islice(unknown, limits.UNKNOWN_KEYS_REPORTED)

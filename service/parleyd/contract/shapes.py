@@ -7,15 +7,16 @@ Objects are in `records.py`.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Protocol
 
 from pydantic import JsonValue
 
 from parleyd.contract import limits
 from parleyd.contract.field_errors import Code, Fault, Path, named, quoted
-from parleyd.contract.json import whole_number
+from parleyd.contract.json import finite_number, whole_number
 from parleyd.contract.text import clip, is_blank, units
 
 ID_PATTERN: Final = f"[a-z0-9][a-z0-9_-]{{0,{limits.ID - 1}}}"
@@ -27,6 +28,15 @@ BLOCKING: Final = frozenset(
 """Shape faults that stop every rule across fields (V6)."""
 
 _ID = re.compile(ID_PATTERN)
+
+
+def lets_rules_run(faults: Sequence[Fault]) -> bool:
+    """Tells whether a shape with these faults is sound enough for rules across fields (V6).
+
+    It is not if they are as many as are reported, for what comes after them was not looked at.
+    """
+    blocked = any(fault.code in BLOCKING for fault in faults)
+    return not blocked and len(faults) < limits.FAULTS_REPORTED
 
 
 class Shape(Protocol):
@@ -69,13 +79,8 @@ class TextShape:
                 f"{named(at)} has no visible character.",
                 f"Write {self.noun} into {named(at)}.",
             )
-        if (length := units(value)) > self.most:
-            yield Fault(
-                at,
-                Code.TOO_LONG,
-                f"{named(at)} has {length} UTF-16 units, too many: {quoted(value)}.",
-                f"Shorten {named(at)} to {self.most} units; an emoji counts as two or more.",
-            )
+        if units(value) > self.most:
+            yield too_long(value, at, self.most)
 
     def schema(self) -> dict[str, JsonValue]:
         """Returns the form as JSON Schema, whose `maxLength` is looser: it counts code points."""
@@ -84,21 +89,42 @@ class TextShape:
 
 @dataclass(frozen=True)
 class StringShape:
-    """Any string."""
+    """A string, blank or not, of `least` to `most` units.
+
+    To a longer one than `most` an error suggests `advised` units, where that is given.
+    """
+
+    least: int = 0
+    most: int | None = None
+    advised: int | None = None
 
     @property
     def noun(self) -> str:
         """Says what such a value is."""
-        return "a string"
+        floor = "" if self.least == 0 else f"at least {self.least}"
+        ceiling = "" if self.most is None else f"at most {self.most}"
+        bounds = " and ".join(filter(None, (floor, ceiling)))
+        return f"a string of {bounds} UTF-16 units" if bounds else "a string"
 
     def check(self, value: JsonValue, at: Path) -> Iterator[Fault]:
-        """Yields `INVALID_TYPE` for anything else."""
+        """Yields `TOO_SHORT` or `TOO_LONG` out of bounds, `INVALID_TYPE` for anything else."""
         if not isinstance(value, str):
             yield wrong_type(value, at, self.noun)
+        elif self.least and units(value) < self.least:
+            yield Fault(
+                at,
+                Code.TOO_SHORT,
+                f"{named(at)} has {units(value)} UTF-16 units, too few.",
+                f"Send {named(at)} as {self.noun}.",
+            )
+        elif self.most is not None and units(value) > self.most:
+            yield too_long(value, at, self.most if self.advised is None else self.advised)
 
     def schema(self) -> dict[str, JsonValue]:
-        """Returns the form as JSON Schema."""
-        return {"type": "string"}
+        """Returns the form as JSON Schema, whose bounds count code points."""
+        floor: dict[str, JsonValue] = {"minLength": self.least} if self.least else {}
+        ceiling: dict[str, JsonValue] = {} if self.most is None else {"maxLength": self.most}
+        return {"type": "string", **floor, **ceiling}
 
 
 @dataclass(frozen=True)
@@ -190,6 +216,25 @@ class WholeShape:
 
 
 @dataclass(frozen=True)
+class NumberShape:
+    """Any number of a 64-bit float's range (G6)."""
+
+    @property
+    def noun(self) -> str:
+        """Says what such a value is."""
+        return "a number"
+
+    def check(self, value: JsonValue, at: Path) -> Iterator[Fault]:
+        """Yields `INVALID_TYPE` for anything else, booleans and infinities too."""
+        if finite_number(value) is None:
+            yield wrong_type(value, at, self.noun)
+
+    def schema(self) -> dict[str, JsonValue]:
+        """Returns the form as JSON Schema."""
+        return {"type": "number"}
+
+
+@dataclass(frozen=True)
 class BooleanShape:
     """True or false."""
 
@@ -210,15 +255,21 @@ class BooleanShape:
 
 @dataclass(frozen=True)
 class ListShape:
-    """A list of `least` to `most` items."""
+    """A list of `least` to `most` items; of any size if there is no `most`.
+
+    Of a list of any size only the first `ITEMS_LOOKED_AT` items are looked at, and it is up to the
+    rules to refuse a longer one. That bound is ours, against hostile input.
+    """
 
     item: Shape
-    most: int
+    most: int | None
     least: int = 0
 
     @property
     def noun(self) -> str:
         """Says what such a value is."""
+        if self.most is None:
+            return "a list"
         start = f"{self.least} to" if self.least else "at most"
         return f"a list of {start} {self.most} items"
 
@@ -227,18 +278,19 @@ class ListShape:
         if not isinstance(value, list):
             yield wrong_type(value, at, self.noun)
             return
-        if len(value) > self.most:
+        if self.most is not None and len(value) > self.most:
             yield self._wrong_size(Code.TOO_MANY, "too many", len(value), at)
             return
         if len(value) < self.least:
             yield self._wrong_size(Code.TOO_FEW, "too few", len(value), at)
-        for index, item in enumerate(value):
+        for index, item in enumerate(islice(value, limits.ITEMS_LOOKED_AT)):
             yield from self.item.check(item, (*at, index))
 
     def schema(self) -> dict[str, JsonValue]:
         """Returns the form as JSON Schema."""
         floor: dict[str, JsonValue] = {"minItems": self.least} if self.least else {}
-        return {"type": "array", "items": self.item.schema(), **floor, "maxItems": self.most}
+        ceiling: dict[str, JsonValue] = {} if self.most is None else {"maxItems": self.most}
+        return {"type": "array", "items": self.item.schema(), **floor, **ceiling}
 
     def _wrong_size(self, code: Code, fault: str, size: int, at: Path) -> Fault:
         return Fault(
@@ -247,6 +299,16 @@ class ListShape:
             f"{named(at)} has {size} items, which is {fault}.",
             f"Send {named(at)} as {self.noun}.",
         )
+
+
+def too_long(text: str, at: Path, most: int) -> Fault:
+    """Returns the fault of a string of more than `most` units."""
+    return Fault(
+        at,
+        Code.TOO_LONG,
+        f"{named(at)} has {units(text)} UTF-16 units, too many: {quoted(text)}.",
+        f"Shorten {named(at)} to {most} units; an emoji counts as two or more.",
+    )
 
 
 def wrong_type(value: JsonValue, at: Path, noun: str) -> Fault:

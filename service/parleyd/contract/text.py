@@ -8,6 +8,7 @@ WHITESPACE = (
 )
 ELLIPSIS = "…"
 
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _REPLACEMENT = "\ufffd"
 _HIGH_SURROGATES = range(0xD8, 0xDC)
@@ -66,6 +67,14 @@ def storable(text: str) -> str:
     PostgreSQL stores neither, and protobuf carries no surrogate (spec turns 3.4.3, 4.2).
     """
     return _UNSTORABLE.sub(_REPLACEMENT, text)
+
+
+def without_surrogates(text: str) -> str:
+    """Returns `text` with unpaired surrogates replaced by U+FFFD, as it is to be checked (W2).
+
+    Python joins the two halves of a pair; what is left is unpaired.
+    """
+    return _SURROGATES.sub(_REPLACEMENT, text)
 
 
 def _surely_fits(text: str, limit: int) -> bool:

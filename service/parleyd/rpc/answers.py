@@ -1,21 +1,27 @@
 """Answers on the wire: the envelope as JSON, which is what is checked and stored (spec asks W2)."""
 
-import math
-from base64 import b64encode
 from typing import assert_never
 
-from google.protobuf.struct_pb2 import NULL_VALUE, ListValue, Struct, Value
 from pydantic import JsonValue
 
 from parley.v1 import asks_pb2
+from parleyd.contract import limits
 from parleyd.contract.asks.kind import AskKind
+from parleyd.contract.data_urls import to_data_url
 from parleyd.contract.json import (
     JsonObject,
     flag_at,
+    object_at,
     objects_at,
     string_at,
     strings_at,
     whole_at,
+)
+from parleyd.rpc.values import (
+    items_from_proto,
+    scalars_from_proto,
+    value_from_proto,
+    value_to_proto,
 )
 
 
@@ -30,10 +36,8 @@ def answer_from_proto(answer: asks_pb2.AskAnswer) -> dict[str, JsonValue]:
             return {"action": "accept", **_content_from_proto(answer.accept)}
         case "decline":
             return {"action": "decline"}
-        case "cancel" if answer.cancel.HasField("reason"):
-            return {"action": "cancel", "reason": answer.cancel.reason}
         case "cancel":
-            return {"action": "cancel"}
+            return {"action": "cancel", **scalars_from_proto(answer.cancel)}
         case None:
             return {}
         case _:
@@ -64,9 +68,9 @@ def _content_from_proto(accept: asks_pb2.AcceptAnswer) -> dict[str, JsonValue]:
         case "choice":
             return {"content": _choice_from_proto(accept.choice)}
         case "confirm":
-            return {"content": _confirm_from_proto(accept.confirm)}
+            return {"content": scalars_from_proto(accept.confirm)}
         case "markdown":
-            return {"content": _markdown_from_proto(accept.markdown)}
+            return {"content": scalars_from_proto(accept.markdown)}
         case "form":
             return {"content": _form_from_proto(accept.form)}
         case "files":
@@ -94,10 +98,7 @@ def _content_to_proto(kind: AskKind, content: JsonObject) -> asks_pb2.AcceptAnsw
 
 
 def _choice_from_proto(choice: asks_pb2.ChoiceAnswer) -> dict[str, JsonValue]:
-    content: dict[str, JsonValue] = {"selected": [*choice.selected]}
-    if choice.HasField("other"):
-        content["other"] = choice.other
-    return content
+    return {"selected": [*choice.selected], **scalars_from_proto(choice)}
 
 
 def _choice_to_proto(content: JsonObject) -> asks_pb2.ChoiceAnswer:
@@ -106,21 +107,8 @@ def _choice_to_proto(content: JsonObject) -> asks_pb2.ChoiceAnswer:
     )
 
 
-def _confirm_from_proto(confirm: asks_pb2.ConfirmAnswer) -> dict[str, JsonValue]:
-    return {"confirmed": confirm.confirmed} if confirm.HasField("confirmed") else {}
-
-
 def _confirm_to_proto(content: JsonObject) -> asks_pb2.ConfirmAnswer:
     return asks_pb2.ConfirmAnswer(confirmed=flag_at(content, "confirmed"))
-
-
-def _markdown_from_proto(markdown: asks_pb2.MarkdownAnswer) -> dict[str, JsonValue]:
-    content: dict[str, JsonValue] = {}
-    if markdown.HasField("markdown"):
-        content["markdown"] = markdown.markdown
-    if markdown.HasField("changed"):
-        content["changed"] = markdown.changed
-    return content
 
 
 def _markdown_to_proto(content: JsonObject) -> asks_pb2.MarkdownAnswer:
@@ -130,62 +118,16 @@ def _markdown_to_proto(content: JsonObject) -> asks_pb2.MarkdownAnswer:
 
 
 def _form_from_proto(form: asks_pb2.FormAnswer) -> dict[str, JsonValue]:
-    return {"values": {key: _value_from_proto(value) for key, value in form.values.items()}}
+    return {"values": {key: value_from_proto(value) for key, value in form.values.items()}}
 
 
 def _form_to_proto(content: JsonObject) -> asks_pb2.FormAnswer:
-    values = content.get("values")
-    fields = values if isinstance(values, dict) else {}
-    return asks_pb2.FormAnswer(
-        values={key: _value_to_proto(value) for key, value in fields.items()}
-    )
-
-
-def _value_from_proto(value: Value) -> JsonValue:
-    """Returns a form value: whole doubles as whole numbers, and null for what is no JSON (W2)."""
-    kind = value.WhichOneof("kind")
-    match kind:
-        case "number_value":
-            number = value.number_value
-            if not math.isfinite(number):
-                return None
-            return int(number) if number.is_integer() else number
-        case "string_value":
-            return value.string_value
-        case "bool_value":
-            return value.bool_value
-        case "struct_value":
-            fields = value.struct_value.fields
-            return {key: _value_from_proto(item) for key, item in fields.items()}
-        case "list_value":
-            return [_value_from_proto(item) for item in value.list_value.values]
-        case "null_value" | None:
-            return None
-        case _:
-            assert_never(kind)
-
-
-def _value_to_proto(value: JsonValue) -> Value:
-    match value:
-        case None:
-            return Value(null_value=NULL_VALUE)
-        case bool():
-            return Value(bool_value=value)
-        case int() | float():
-            return Value(number_value=value)
-        case str():
-            return Value(string_value=value)
-        case list():
-            return Value(list_value=ListValue(values=map(_value_to_proto, value)))
-        case dict():
-            fields = {key: _value_to_proto(item) for key, item in value.items()}
-            return Value(struct_value=Struct(fields=fields))
-        case _:
-            assert_never(value)
+    values = object_at(content, "values")
+    return asks_pb2.FormAnswer(values={key: value_to_proto(value) for key, value in values.items()})
 
 
 def _files_from_proto(files: asks_pb2.FilesAnswer) -> dict[str, JsonValue]:
-    return {"files": [_file_from_proto(file) for file in files.files]}
+    return {"files": items_from_proto(files.files, _file_from_proto, limits.ITEMS_LOOKED_AT)}
 
 
 def _files_to_proto(content: JsonObject) -> asks_pb2.FilesAnswer:
@@ -193,25 +135,10 @@ def _files_to_proto(content: JsonObject) -> asks_pb2.FilesAnswer:
 
 
 def _file_from_proto(file: asks_pb2.FileRef) -> dict[str, JsonValue]:
-    content: dict[str, JsonValue] = {}
-    if file.HasField("filename"):
-        content["filename"] = file.filename
-    if file.HasField("mime_type"):
-        content["mimeType"] = file.mime_type
-    if file.HasField("size"):
-        content["size"] = file.size
-    source = file.WhichOneof("source")
-    match source:
-        case "file_id":
-            content["fileId"] = file.file_id
-        case "url":
-            content["url"] = file.url
-        case "data":
-            content["url"] = f"data:{file.mime_type};base64,{b64encode(file.data).decode()}"
-        case None:
-            pass
-        case _:
-            assert_never(source)
+    """Returns a file; its bytes become the data URL that holds them."""
+    content = scalars_from_proto(file)
+    if file.HasField("data"):
+        content["url"] = to_data_url(file.mime_type, file.data)
     return content
 
 
@@ -221,8 +148,9 @@ def _file_to_proto(file: JsonObject) -> asks_pb2.FileRef:
         mime_type=string_at(file, "mimeType"),
         size=whole_at(file, "size"),
     )
-    if file_id := string_at(file, "fileId"):
+    file_id, url = string_at(file, "fileId"), string_at(file, "url")
+    if file_id is not None:
         message.file_id = file_id
-    if url := string_at(file, "url"):
+    if url is not None:
         message.url = url
     return message

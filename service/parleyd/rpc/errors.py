@@ -33,6 +33,7 @@ CODES: Final[Mapping[type[ParleyError], StatusCode]] = {
     errors.ConversationRequired: StatusCode.INVALID_ARGUMENT,
     errors.UnknownSurface: StatusCode.INVALID_ARGUMENT,
     errors.InvalidAnswer: StatusCode.INVALID_ARGUMENT,
+    errors.InvalidAsk: StatusCode.INVALID_ARGUMENT,
     errors.UnknownButton: StatusCode.INVALID_ARGUMENT,
     errors.InvalidRequest: StatusCode.INVALID_ARGUMENT,
     errors.AnswerWhileAsksOff: StatusCode.INVALID_ARGUMENT,

@@ -16,7 +16,8 @@ from parleyd.contract.events import (
 )
 from parleyd.contract.json import compact
 from parleyd.contract.turns import TurnState
-from parleyd.rpc.asks import action_to_proto, ask_input_to_proto, origin_to_proto
+from parleyd.rpc.ask_inputs import ask_input_to_proto
+from parleyd.rpc.asks import action_to_proto, origin_to_proto
 from parleyd.rpc.cards import card_to_proto
 from parleyd.rpc.kinds import kind_to_proto
 

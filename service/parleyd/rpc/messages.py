@@ -7,7 +7,8 @@ from parleyd.contract.asks.ask import Ask, AskStatus
 from parleyd.contract.json import compact
 from parleyd.contract.messages import Message, MessageType, ReplyStatus
 from parleyd.rpc.answers import answer_to_proto
-from parleyd.rpc.asks import ask_input_to_proto, origin_to_proto
+from parleyd.rpc.ask_inputs import ask_input_to_proto
+from parleyd.rpc.asks import origin_to_proto
 from parleyd.rpc.kinds import kind_to_proto
 from parleyd.rpc.times import time_to_proto
 

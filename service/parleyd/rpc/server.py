@@ -6,10 +6,12 @@ from grpc import aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from parley.v1 import conversations_pb2, turns_pb2
+from parley.v1 import ask_contract_pb2, conversations_pb2, turns_pb2
+from parley.v1.ask_contract_pb2_grpc import add_AskContractServiceServicer_to_server
 from parley.v1.conversations_pb2_grpc import add_ConversationServiceServicer_to_server
 from parley.v1.turns_pb2_grpc import add_TurnServiceServicer_to_server
 from parleyd.contract import limits
+from parleyd.rpc.ask_contract import AskContractServicer
 from parleyd.rpc.auth import Authenticator, authenticate_calls
 from parleyd.rpc.calls import Interceptor
 from parleyd.rpc.conversations import ConversationServicer
@@ -21,7 +23,7 @@ from parleyd.turns.turns import Turns
 
 SERVICES: Final = tuple(
     service.full_name
-    for file in (turns_pb2.DESCRIPTOR, conversations_pb2.DESCRIPTOR)
+    for file in (turns_pb2.DESCRIPTOR, conversations_pb2.DESCRIPTOR, ask_contract_pb2.DESCRIPTOR)
     for service in file.services_by_name.values()
 )
 """The full names of our services."""
@@ -65,6 +67,7 @@ async def build_server(
     server = aio.server(interceptors=interceptors(authenticator, ids), options=OPTIONS)
     add_TurnServiceServicer_to_server(TurnServicer(turns, conversations), server)
     add_ConversationServiceServicer_to_server(ConversationServicer(conversations, ids), server)
+    add_AskContractServiceServicer_to_server(AskContractServicer(), server)
     health_servicer = health.aio.HealthServicer()
     for service in SERVICES:
         await health_servicer.set(service, health_pb2.HealthCheckResponse.SERVING)

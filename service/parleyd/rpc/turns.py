@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import partial
 from typing import assert_never
 
 from structlog.contextvars import bind_contextvars
@@ -10,11 +11,9 @@ from typing_extensions import override
 from parley.v1 import turns_pb2 as pb
 from parley.v1.turns_pb2_grpc import TurnServiceServicer
 from parleyd.contract import limits
-from parleyd.contract.errors import AsksOff, UnknownSurface
+from parleyd.contract.errors import AsksOff
 from parleyd.contract.events import Started
-from parleyd.contract.field_errors import Code
 from parleyd.contract.pages import page_request
-from parleyd.contract.surfaces import Surface
 from parleyd.contract.text import storable
 from parleyd.contract.turns import (
     AnswerInput,
@@ -30,6 +29,8 @@ from parleyd.rpc.asks import pending_ask_to_proto, pending_summary_to_proto
 from parleyd.rpc.auth import caller
 from parleyd.rpc.calls import Context
 from parleyd.rpc.events import event_to_proto, state_to_proto
+from parleyd.rpc.surfaces import surface_from_proto
+from parleyd.rpc.threads import work_on
 from parleyd.turns.ports import ConversationStore
 from parleyd.turns.turns import RunningTurn, Turns
 
@@ -45,7 +46,8 @@ class TurnServicer(TurnServiceServicer):
     async def StreamTurn(
         self, request: pb.StreamTurnRequest, context: Context
     ) -> AsyncGenerator[pb.StreamTurnResponse, None]:
-        turn = await self._start(stream_request_from_proto(caller(), request))
+        read = partial(stream_request_from_proto, caller())
+        turn = await self._start(await work_on(request, read))
         async with aclosing(turn.events()) as events:
             async for event in events:
                 if isinstance(event.body, Started):
@@ -54,7 +56,8 @@ class TurnServicer(TurnServiceServicer):
 
     @override
     async def Turn(self, request: pb.TurnRequest, context: Context) -> pb.TurnResponse:
-        turn = await self._start(turn_request_from_proto(caller(), request))
+        read = partial(turn_request_from_proto, caller())
+        turn = await self._start(await work_on(request, read))
         return pb.TurnResponse(result=result_to_proto(await turn.result()))
 
     @override
@@ -151,27 +154,6 @@ def input_from_proto(request: pb.StreamTurnRequest | pb.TurnRequest) -> TurnInpu
             raise fields.prompt_required()
         case _:
             assert_never(kind)
-
-
-def surface_from_proto(surface: pb.Surface.ValueType) -> Surface:
-    """Returns a surface; proto3 lets any number through, so it is checked here.
-
-    Raises:
-        UnknownSurface: A number that is none.
-    """
-    match surface:
-        case pb.SURFACE_UNSPECIFIED | pb.SURFACE_FULL:
-            return "full"
-        case pb.SURFACE_COMPACT:
-            return "compact"
-        case _:
-            raise fields.malformed(
-                UnknownSurface,
-                "surface",
-                Code.INVALID_ENUM,
-                f"surface is {surface}, which is no surface.",
-                "Send SURFACE_FULL or SURFACE_COMPACT, or leave it out.",
-            )
 
 
 def result_to_proto(result: TurnResult) -> pb.TurnResult:

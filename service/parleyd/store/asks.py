@@ -26,8 +26,8 @@ from parleyd.store.owners import check_owner
 from parleyd.store.pages import page_of, place_in_time, read_place_in_time
 from parleyd.store.statements import given, rows_of, run
 from parleyd.store.tables import asks, conversations, turns
+from parleyd.turns.openings import NamedAsks
 from parleyd.turns.ports import AnswerableAsk
-from parleyd.turns.state import NamedAsks
 
 _COLUMNS: Final = [asks.c[name] for name in Ask.model_fields]
 """A stored ask is the contract's `Ask`, column by column."""

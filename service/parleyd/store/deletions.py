@@ -3,23 +3,14 @@
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import (
-    Connection,
-    and_,
-    exists,
-    func,
-    literal,
-    literal_column,
-    select,
-    update,
-)
+from sqlalchemy import Connection, and_, exists, func, literal, literal_column, select, update
 
 from parleyd.store.asks import read_named_asks, resolution, resolved_ask
 from parleyd.store.locks import lock_conversation, lock_for_owner
 from parleyd.store.statements import given, run
 from parleyd.store.steps import deleted_steps
 from parleyd.store.tables import conversations, turn_steps, turns
-from parleyd.turns.state import cancelled_by_deletion
+from parleyd.turns.openings import cancelled_by_deletion
 
 
 def delete_conversation(connection: Connection, owner: str, conversation_id: UUID) -> None:

@@ -27,15 +27,9 @@ from parleyd.store.messages import inserted_messages
 from parleyd.store.statements import given, run
 from parleyd.store.steps import deleted_steps, inserted_step, step_values
 from parleyd.store.tables import asks, conversations, messages, turn_steps, turns
+from parleyd.turns.endings import EndingPlan, TurnPlace, plan_closing, plan_ending, plan_failure
 from parleyd.turns.ports import EndedTurn, Ending, Fenced, OpenedTurn
-from parleyd.turns.state import (
-    EndingPlan,
-    LockedConversation,
-    TurnPlace,
-    plan_closing,
-    plan_ending,
-    plan_failure,
-)
+from parleyd.turns.state import LockedConversation
 
 
 def end_turn(connection: Connection, turn: OpenedTurn, ending: Ending) -> EndedTurn:

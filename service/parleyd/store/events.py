@@ -5,16 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from pydantic import TypeAdapter
-from sqlalchemy import (
-    CTE,
-    Integer,
-    LargeBinary,
-    Uuid,
-    func,
-    insert,
-    literal_column,
-    select,
-)
+from sqlalchemy import CTE, Integer, LargeBinary, Uuid, func, insert, literal_column, select
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from parleyd.contract.events import EventBody, TurnEvent

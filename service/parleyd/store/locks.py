@@ -7,16 +7,7 @@ from datetime import timedelta
 from typing import Any, Final, Literal
 from uuid import UUID
 
-from sqlalchemy import (
-    CTE,
-    ColumnElement,
-    Connection,
-    func,
-    literal,
-    literal_column,
-    select,
-    update,
-)
+from sqlalchemy import CTE, ColumnElement, Connection, func, literal, literal_column, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from parleyd.contract import limits

@@ -11,8 +11,8 @@ from parleyd.store.messages import inserted_messages
 from parleyd.store.statements import given, run
 from parleyd.store.steps import deleted_steps
 from parleyd.store.tables import conversations, turn_steps, turns
+from parleyd.turns.openings import OpeningPlan, plan_new_conversation, plan_opening
 from parleyd.turns.ports import AnswerOpening, Lease, OpenedTurn, Opening
-from parleyd.turns.state import OpeningPlan, plan_new_conversation, plan_opening
 
 
 def open_turn(connection: Connection, opening: Opening) -> OpenedTurn:

@@ -15,14 +15,7 @@ from parleyd.store.endings import close_turn, end_turn, fail_turn, was_closed, w
 from parleyd.store.engine import Database
 from parleyd.store.openings import open_turn, was_opened
 from parleyd.store.steps import journal_step, was_journaled
-from parleyd.turns.ports import (
-    AnswerableAsk,
-    ChainContext,
-    EndedTurn,
-    Ending,
-    OpenedTurn,
-    Opening,
-)
+from parleyd.turns.ports import AnswerableAsk, ChainContext, EndedTurn, Ending, OpenedTurn, Opening
 
 
 class PostgresTurnStore:

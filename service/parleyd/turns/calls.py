@@ -3,21 +3,21 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from pydantic import JsonValue
+
 from parleyd.contract import limits
 from parleyd.contract.asks.ask import AskKind
 from parleyd.contract.asks.kinds import TOOL_PREFIX, check_ask, kind_of_tool, tool_name
 from parleyd.contract.events import EventBody, ToolCalled, ToolReturned
-from parleyd.contract.field_errors import as_tool_error, quoted
+from parleyd.contract.field_errors import FieldError, as_tool_error, quoted
+from parleyd.contract.guards import check_on_small_screen
 from parleyd.contract.json import nests_deeper, storable_json
 from parleyd.contract.messages import MessageDraft
 from parleyd.contract.steps import StepCall
 from parleyd.contract.surfaces import Surface
 from parleyd.contract.text import storable
 from parleyd.turns.model import CallPart
-from parleyd.turns.ports import (
-    CollectedAsk,
-    Ids,
-)
+from parleyd.turns.ports import CollectedAsk, Ids
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class CallJudge:
                 args, error = None, f"The arguments have more than {limits.CALL_LEVELS} levels."
             elif kind is None or kind not in self._kinds:
                 error = self._no_such_tool(name)
-            elif errors := check_ask(kind, args, self._surface):
+            elif errors := self._faults(kind, args):
                 error = as_tool_error(errors)
             else:
                 ask_id = self._ids.uuid()
@@ -82,6 +82,12 @@ class CallJudge:
             elif not (self._asks_on and name.startswith(TOOL_PREFIX)):
                 shown.append(call)
         return JudgedCalls(tuple(calls), tuple(asks), tuple(_events(shown)), tuple(_rows(shown)))
+
+    def _faults(self, kind: AskKind, args: JsonValue) -> tuple[FieldError, ...]:
+        errors = check_ask(kind, args, self._surface)
+        if errors or self._surface == "full" or not isinstance(args, dict):
+            return errors
+        return check_on_small_screen(kind, args)
 
     def _public_id(self, provider_id: str | None) -> str:
         """Returns the provider's id where it can be the public one too (spec turns 4.2)."""

@@ -1,10 +1,10 @@
 """What must hold before a turn is opened (spec turns 3.2). Nothing is written here."""
 
-from typing import Literal
+import asyncio
 
 from pydantic import JsonValue
 
-from parleyd.contract.answers import check_answer
+from parleyd.contract.answers import action_of, check_answer
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.cards import look_up_button
 from parleyd.contract.errors import (
@@ -18,14 +18,11 @@ from parleyd.contract.field_errors import FieldError
 from parleyd.contract.json import storable_json
 from parleyd.contract.text import storable
 from parleyd.contract.turns import AnswerInput, ButtonInput, PromptInput, TurnRequest
+from parleyd.turns.answer_files import without_bytes
 from parleyd.turns.model import Model
+from parleyd.turns.openings import not_pending
 from parleyd.turns.options import TurnOptions
-from parleyd.turns.ports import (
-    AnswerOpening,
-    PromptOpening,
-    TurnStore,
-)
-from parleyd.turns.state import not_pending
+from parleyd.turns.ports import AnswerOpening, PromptOpening, TurnStore
 
 
 def check_options(request: TurnRequest, options: TurnOptions, model: Model | None) -> Model:
@@ -70,14 +67,16 @@ async def check_input(store: TurnStore, request: TurnRequest) -> PromptOpening |
             return PromptOpening(text=storable(text))
         case AnswerInput(tool_call_id=tool_call_id, answer=answer):
             ask = await _pending(store, request, tool_call_id)
-            return _fitting(ask, storable_json(answer), "answer")
+            # An answer may be megabytes, of files or of whatever else somebody sends.
+            envelope = await asyncio.to_thread(_fitting, ask, answer)
+            return AnswerOpening("answer", tool_call_id, envelope)
         case ButtonInput(tool_call_id=tool_call_id, button_id=button_id):
             ask = await _pending(store, request, tool_call_id)
             match look_up_button(ask.simple, button_id):
                 case FieldError() as error:
                     raise UnknownButton(error.message, [error])
                 case response:
-                    return _fitting(ask, response, "button")
+                    return AnswerOpening("button", tool_call_id, _fitting(ask, response))
 
 
 async def _pending(store: TurnStore, request: TurnRequest, tool_call_id: str) -> Ask:
@@ -88,7 +87,9 @@ async def _pending(store: TurnStore, request: TurnRequest, tool_call_id: str) ->
     return asks.pending
 
 
-def _fitting(ask: Ask, envelope: JsonValue, kind: Literal["answer", "button"]) -> AnswerOpening:
+def _fitting(ask: Ask, answer: JsonValue) -> dict[str, JsonValue]:
+    """Returns an answer that fits, in the form in which it is stored."""
+    envelope = storable_json(answer)
     errors = check_answer(ask.kind, ask.input, envelope)
     if errors or not isinstance(envelope, dict):
         raise InvalidAnswer(
@@ -96,4 +97,6 @@ def _fitting(ask: Ask, envelope: JsonValue, kind: Literal["answer", "button"]) -
             f"First fault: {errors[0].message}",
             errors,
         )
-    return AnswerOpening(kind=kind, tool_call_id=ask.tool_call_id, envelope=envelope)
+    if ask.kind == "files" and action_of(envelope) == "accept":
+        return without_bytes(envelope)
+    return envelope

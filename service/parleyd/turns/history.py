@@ -15,9 +15,7 @@ from parleyd.turns.model import (
     ToolOutcome,
     UndecodableMessages,
 )
-from parleyd.turns.ports import (
-    ChainContext,
-)
+from parleyd.turns.ports import ChainContext
 
 DID_NOT_RUN = "This call did not run."
 

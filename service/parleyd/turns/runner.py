@@ -33,15 +33,7 @@ from parleyd.turns.model import (
     ThoughtPart,
 )
 from parleyd.turns.options import TurnOptions
-from parleyd.turns.ports import (
-    EndedTurn,
-    Ending,
-    Fenced,
-    Ids,
-    OpenedTurn,
-    Opening,
-    TurnStore,
-)
+from parleyd.turns.ports import EndedTurn, Ending, Fenced, Ids, OpenedTurn, Opening, TurnStore
 from parleyd.turns.replies import clean_reply, write_title
 
 ERROR_TEXTS = {

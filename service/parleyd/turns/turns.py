@@ -12,10 +12,7 @@ from parleyd.contract.turns import TurnRequest, TurnResult
 from parleyd.turns.log import TurnLog
 from parleyd.turns.model import Model
 from parleyd.turns.options import TurnOptions
-from parleyd.turns.ports import (
-    Ids,
-    TurnStore,
-)
+from parleyd.turns.ports import Ids, TurnStore
 from parleyd.turns.runner import Deployment, open_turn
 
 log = structlog.stdlib.get_logger()

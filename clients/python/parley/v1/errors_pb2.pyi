@@ -29,7 +29,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_PROMPT_REQUIRED: _ErrorReason.ValueType  # 2
     """No input, or an empty prompt. INVALID_ARGUMENT."""
     ERROR_REASON_TOOL_CALL_ID_REQUIRED: _ErrorReason.ValueType  # 3
-    """An answer or a button without the ask's id. INVALID_ARGUMENT."""
+    """An answer, a button or a card without the ask's id. INVALID_ARGUMENT."""
     ERROR_REASON_BUTTON_ID_REQUIRED: _ErrorReason.ValueType  # 4
     """A button without its id. INVALID_ARGUMENT."""
     ERROR_REASON_CONVERSATION_REQUIRED: _ErrorReason.ValueType  # 5
@@ -68,6 +68,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """The provider refuses for load. Of a turn."""
     ERROR_REASON_MODEL_REFUSED: _ErrorReason.ValueType  # 20
     """The provider stopped for safety reasons. Of a turn."""
+    ERROR_REASON_INVALID_ASK: _ErrorReason.ValueType  # 21
+    """A question that breaks the rules of its kind. INVALID_ARGUMENT."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call or a turn failed.
@@ -85,7 +87,7 @@ ERROR_REASON_UNAUTHENTICATED: ErrorReason.ValueType  # 1
 ERROR_REASON_PROMPT_REQUIRED: ErrorReason.ValueType  # 2
 """No input, or an empty prompt. INVALID_ARGUMENT."""
 ERROR_REASON_TOOL_CALL_ID_REQUIRED: ErrorReason.ValueType  # 3
-"""An answer or a button without the ask's id. INVALID_ARGUMENT."""
+"""An answer, a button or a card without the ask's id. INVALID_ARGUMENT."""
 ERROR_REASON_BUTTON_ID_REQUIRED: ErrorReason.ValueType  # 4
 """A button without its id. INVALID_ARGUMENT."""
 ERROR_REASON_CONVERSATION_REQUIRED: ErrorReason.ValueType  # 5
@@ -124,4 +126,6 @@ ERROR_REASON_MODEL_RATE_LIMITED: ErrorReason.ValueType  # 19
 """The provider refuses for load. Of a turn."""
 ERROR_REASON_MODEL_REFUSED: ErrorReason.ValueType  # 20
 """The provider stopped for safety reasons. Of a turn."""
+ERROR_REASON_INVALID_ASK: ErrorReason.ValueType  # 21
+"""A question that breaks the rules of its kind. INVALID_ARGUMENT."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

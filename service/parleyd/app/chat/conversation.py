@@ -16,7 +16,10 @@ from parley.v1.turns_pb2 import (
     TurnDone,
     TurnEvent,
 )
-from parleyd.app.chat.menus import OpenQuestion, PersonInput
+from parleyd.app.chat.answering import read_answer
+from parleyd.app.chat.menus import PersonInput, Sheet
+from parleyd.app.chat.questions import OpenQuestion, told
+from parleyd.app.chat.sheets import sheet_of
 from parleyd.app.chat.terminal import Terminal
 
 LINES_SHOWN_AGAIN = 6
@@ -43,7 +46,7 @@ class Chat:
         self._terminal = terminal
         self._conversation_id = ""
         self._title = ""
-        self._question: OpenQuestion | None = None
+        self._sheet: Sheet | None = None
 
     async def run(self, conversation_id: str = "") -> None:
         """Converses until the person leaves.
@@ -62,7 +65,7 @@ class Chat:
             await self._catch_up()
         while (said := await self._next_input()) is not None:
             await self._take_turn(said)
-        if self._question:
+        if self._sheet:
             self._terminal.say("The question stays open, here and on every other device.")
 
     async def _pick_conversation(self) -> str | None:
@@ -103,8 +106,8 @@ class Chat:
                     pass
 
     async def _next_input(self) -> PersonInput | None:
-        if self._question:
-            return await self._terminal.read_answer(self._question)
+        if self._sheet:
+            return await read_answer(self._terminal, self._sheet)
         return await self._terminal.read_message()
 
     async def _take_turn(self, said: PersonInput) -> None:
@@ -128,14 +131,14 @@ class Chat:
             case "started":
                 self._conversation_id = event.started.conversation_id
             case "ask_resolved":
-                self._question = None
+                self._sheet = None
             case "text":
                 self._terminal.show_reply(event.text.text)
             case "tool_call":
                 self._terminal.say(f"The agent uses {event.tool_call.tool_name}.")
             case "ask":
                 ask = event.ask
-                self._question = OpenQuestion(ask.tool_call_id, ask.input, ask.simple)
+                self._wait_on(OpenQuestion(ask.tool_call_id, ask.input, ask.simple))
             case "error":
                 self._terminal.show_fault(event.error.message)
             case "done":
@@ -147,7 +150,7 @@ class Chat:
         if done.title and done.title != self._title:
             self._title = done.title
             self._terminal.say(f"— {done.title} —")
-        seen = self._question.tool_call_id if self._question else ""
+        seen = self._sheet.question.tool_call_id if self._sheet else ""
         if done.pending_tool_call_id != seen:
             await self._reload()  # another turn asked or answered meanwhile (spec turns 6.2)
 
@@ -157,6 +160,13 @@ class Chat:
         elsewhere = fault.reason == "ASK_NOT_PENDING"
         if elsewhere:
             self._terminal.say("This question was answered or dropped elsewhere.")
+        elif fault.reason == "INVALID_ANSWER" and fault.fields and self._sheet:
+            names = self._sheet.names
+            self._terminal.show_fault(
+                "The service does not take this answer.",
+                [told(field, names) for field in fault.fields],
+            )
+            self._sheet.refuse(fault.fields)
         else:
             self._terminal.show_fault(explain(fault), [field.fix for field in fault.fields])
         if not self._conversation_id:
@@ -173,10 +183,16 @@ class Chat:
         )
         conversation = response.conversation
         self._title = conversation.title
-        self._question = None
         if conversation.HasField("pending_ask"):
             ask = conversation.pending_ask
-            self._question = OpenQuestion(ask.tool_call_id, ask.input, ask.simple)
+            self._wait_on(OpenQuestion(ask.tool_call_id, ask.input, ask.simple))
+        else:
+            self._sheet = None
+
+    def _wait_on(self, question: OpenQuestion) -> None:
+        """Makes an empty sheet, unless the person is at one for this very question."""
+        if self._sheet is None or self._sheet.question.tool_call_id != question.tool_call_id:
+            self._sheet = sheet_of(question)
 
     async def _messages(self) -> AsyncIterator[Message]:
         request = ListMessagesRequest(conversation_id=self._conversation_id)

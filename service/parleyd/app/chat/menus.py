@@ -1,40 +1,27 @@
-"""Turns a question into what a terminal can offer: a list to pick from."""
+"""What a terminal offers for a question: a menu, and what its lines do."""
 
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
-from parley.v1.asks_pb2 import (
-    AcceptAnswer,
-    AskAnswer,
-    AskInput,
-    ChoiceAnswer,
-    ChoiceInput,
-    ConfirmAnswer,
-    ConfirmInput,
-    DeclineAnswer,
-)
-from parley.v1.cards_pb2 import SimpleCard
+from parley import FieldFault
 from parley.v1.turns_pb2 import AnswerInput, ButtonInput, PromptInput
+from parleyd.app.chat.questions import OpenQuestion
+from parleyd.app.chat.terminal import Terminal
 
 PersonInput: TypeAlias = PromptInput | AnswerInput | ButtonInput
 """What a person did: the inputs of a turn."""
 
-
-@dataclass(frozen=True)
-class OpenQuestion:
-    """A question that a conversation waits on."""
-
-    tool_call_id: str
-    input: AskInput
-    card: SimpleCard
+Step: TypeAlias = Callable[[Terminal], Awaitable[PersonInput | None]]
+"""Asks the person for more. Unless that leads to an input to send, the menu is shown again."""
 
 
 @dataclass(frozen=True)
 class MenuItem:
-    """A line to pick. Without an input the person writes a message, which drops the question."""
+    """A line to pick: something to send, or something to do first."""
 
     label: str
-    input: AnswerInput | ButtonInput | None
+    does: PersonInput | Step
     description: str = ""
 
 
@@ -47,68 +34,30 @@ class Menu:
     handoff: bool = False
 
 
-WRITE_INSTEAD = MenuItem("Write a message instead", None)
+class Sheet(Protocol):
+    """A question on the way to its answer.
 
-
-def menu_of(question: OpenQuestion) -> Menu:
-    """Returns what a person may do with `question`.
-
-    A kind that this terminal does not know is offered as the buttons of its card, so that it can be
-    answered all the same.
+    Keeps all that the person has put down until the service has taken it.
     """
-    asked = question.input
-    match asked.WhichOneof("kind"):
-        case "choice" if asked.choice.select == ChoiceInput.SELECT_ONE:
-            menu = _choice(question.tool_call_id, asked.choice)
-            may_skip = not asked.HasField("allow_decline") or asked.allow_decline
-        case "confirm":
-            menu = _confirm(question.tool_call_id, asked.confirm)
-            may_skip = asked.allow_decline
-        case _:
-            menu = _buttons(question.tool_call_id, question.card)
-            may_skip = False  # a card has its own button for it
-    skip = AnswerInput(
-        tool_call_id=question.tool_call_id, answer=AskAnswer(decline=DeclineAnswer())
-    )
-    skips = (MenuItem("Skip", skip),) if may_skip else ()
-    return Menu((*menu.items, *skips, WRITE_INSTEAD), menu.preselected, menu.handoff)
 
+    @property
+    def question(self) -> OpenQuestion:
+        """The question."""
+        ...
 
-def _choice(tool_call_id: str, choice: ChoiceInput) -> Menu:
-    items = tuple(
-        MenuItem(
-            option.label,
-            _accepted(tool_call_id, AcceptAnswer(choice=ChoiceAnswer(selected=[option.id]))),
-            option.description,
-        )
-        for option in choice.options
-    )
-    ids = [option.id for option in choice.options]
-    return Menu(items, ids.index(choice.default[0]) if choice.default else 0)
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What the paths of an answer stand for on the screen."""
+        ...
 
+    def show(self, terminal: Terminal, /) -> None:
+        """Shows what belongs to the question and has no room in a menu."""
+        ...
 
-def _confirm(tool_call_id: str, confirm: ConfirmInput) -> Menu:
-    """Offers both answers; what can't be undone is never a mere press of enter away."""
-    labels = {True: confirm.confirm_label or "Confirm", False: confirm.deny_label or "Cancel"}
-    items = tuple(
-        MenuItem(
-            label,
-            _accepted(tool_call_id, AcceptAnswer(confirm=ConfirmAnswer(confirmed=confirmed))),
-        )
-        for confirmed, label in labels.items()
-    )
-    return Menu(items, preselected=1 if confirm.destructive else 0)
+    def menu(self) -> Menu:
+        """Returns what the person can do now, but for what every question offers."""
+        ...
 
-
-def _buttons(tool_call_id: str, card: SimpleCard) -> Menu:
-    return Menu(
-        tuple(
-            MenuItem(button.label, ButtonInput(tool_call_id=tool_call_id, button_id=button.id))
-            for button in card.buttons
-        ),
-        handoff=card.handoff,
-    )
-
-
-def _accepted(tool_call_id: str, content: AcceptAnswer) -> AnswerInput:
-    return AnswerInput(tool_call_id=tool_call_id, answer=AskAnswer(accept=content))
+    def refuse(self, faults: Sequence[FieldFault], /) -> None:
+        """Takes note of what the service says is wrong, so that it is asked for again."""
+        ...

@@ -1,11 +1,12 @@
 """The person's terminal: shows what the agent says and reads what the person does."""
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import questionary
+from prompt_toolkit.completion import PathCompleter
 from prompt_toolkit.history import InMemoryHistory
 from rich.console import Console
 from rich.markdown import Markdown
@@ -13,7 +14,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from parley.v1.turns_pb2 import PromptInput
-from parleyd.app.chat.menus import OpenQuestion, PersonInput, menu_of
+from parleyd.app.chat.editor import EditorFailed, EditorMissing, edited, editor_command
 
 Item = TypeVar("Item")
 
@@ -29,14 +30,17 @@ def printable(text: str) -> str:
 
 
 class Terminal:
-    """A terminal that a person sits at. Reading ends with Ctrl-D or Ctrl-C: the person leaves."""
+    """A terminal that a person sits at. Reading ends with Ctrl-D or Ctrl-C: the person goes back.
+
+    Every reading returns None then, whatever was on its way to be read.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._written = InMemoryHistory()
 
     async def read_message(self) -> PromptInput | None:
-        """Returns what the person writes, or nothing when they leave. Blank lines do not count."""
+        """Returns what the person writes. Blank lines do not count."""
         while True:
             text: str | None = await _asked(
                 questionary.text("You:", qmark="›", history=self._written)
@@ -46,46 +50,83 @@ class Terminal:
             if text.strip():
                 return PromptInput(text=text)
 
-    async def read_answer(self, question: OpenQuestion) -> PersonInput | None:
-        """Shows `question` and returns what the person does, or nothing when they leave."""
-        asked = question.input
-        self._console.print(
-            Panel(
-                Text(printable(asked.prompt or question.card.text)),
-                title=Text(printable(asked.title or question.card.title or "Question")),
-                title_align="left",
-                border_style="red" if asked.confirm.destructive else "cyan",
+    async def write_line(self, question: str, text: str = "") -> str | None:
+        """Returns a line that the person writes, beginning with `text`."""
+        return await _asked(questionary.text(printable(question), default=text))
+
+    async def write_lines(self, question: str, text: str = "", placeholder: str = "") -> str | None:
+        """Returns lines that the person writes, beginning with `text`."""
+        return await _asked(
+            questionary.text(
+                printable(question),
+                default=text,
+                multiline=True,
+                placeholder=printable(placeholder),
             )
         )
-        menu = menu_of(question)
-        if menu.handoff:
-            self.say("There are more answers than fit here; another app may offer them.")
-        item = await self.pick(
-            "Your answer:",
-            [(item.label, item.description, item) for item in menu.items],
-            preselected=menu.preselected,
+
+    async def edit(self, text: str, placeholder: str = "") -> str | None:
+        """Returns `text` as the person edits it: in their editor if they name one, else here."""
+        if command := editor_command():
+            try:
+                return await edited(text, command)
+            except EditorMissing as error:
+                self.show_fault(str(error))
+            except EditorFailed as error:
+                self.show_fault(str(error))
+                return None
+        return await self.write_lines("Your text:", text, placeholder)
+
+    async def name_file(self, question: str, path: str = "") -> str | None:
+        """Returns a path that the person writes, beginning with `path`; Tab completes it."""
+        return await _asked(
+            questionary.text(
+                printable(question),
+                default=path,
+                completer=PathCompleter(expanduser=True),
+                complete_while_typing=False,
+            )
         )
-        if item is None:
-            return None
-        return item.input or await self.read_message()
 
     async def pick(
         self, question: str, lines: Sequence[tuple[str, str, Item]], *, preselected: int = 0
     ) -> Item | None:
-        """Returns the value of the picked line, or nothing when the person leaves.
-
-        A line is its label, its description and its value.
-        """
-        choices = [
-            questionary.Choice(
-                printable(label), value=index, description=printable(description) or None
-            )
-            for index, (label, description, _) in enumerate(lines)
-        ]
+        """Returns the value of the picked line. A line is its label, its description, its value."""
+        choices = _choices([(label, description) for label, description, _ in lines])
         index: int | None = await _asked(
-            questionary.select(question, choices, default=choices[preselected], qmark="?")
+            questionary.select(
+                printable(question), choices, default=choices[preselected], qmark="?"
+            )
         )
         return None if index is None else lines[index][2]
+
+    async def check(
+        self, question: str, lines: Sequence[tuple[str, str, Item]], checked: Collection[Item]
+    ) -> list[Item] | None:
+        """Returns the values of the checked lines, in the order of the lines."""
+        choices = _choices([(label, description) for label, description, _ in lines])
+        for choice, (_, _, value) in zip(choices, lines, strict=True):
+            choice.checked = value in checked
+        indices: list[int] | None = await _asked(
+            questionary.checkbox(printable(question), choices, qmark="?")
+        )
+        return None if indices is None else [lines[index][2] for index in indices]
+
+    def show_question(self, title: str, text: str, *, grave: bool) -> None:
+        """Shows a question as plain text."""
+        self._console.print(
+            Panel(
+                Text(printable(text)),
+                title=Text(printable(title or "Question")),
+                title_align="left",
+                border_style="red" if grave else "cyan",
+            )
+        )
+
+    def show_draft(self, text: str) -> None:
+        """Shows a text to edit, as it is written."""
+        shown = Text(printable(text)) if text else Text("(nothing yet)", style="dim")
+        self._console.print(Panel(shown, border_style="dim"))
 
     def show_reply(self, text: str) -> None:
         """Shows a reply; Markdown in it is drawn, addresses stay in sight."""
@@ -107,6 +148,15 @@ class Terminal:
         """Shows that the agent works, until the context ends."""
         with self._console.status(Text("The agent works …", style="dim")):
             yield
+
+
+def _choices(lines: Sequence[tuple[str, str]]) -> list[questionary.Choice]:
+    return [
+        questionary.Choice(
+            printable(label), value=index, description=printable(description) or None
+        )
+        for index, (label, description) in enumerate(lines)
+    ]
 
 
 async def _asked(question: questionary.Question) -> Any:  # noqa: ANN401 - questionary's answers are untyped

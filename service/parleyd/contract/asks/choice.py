@@ -1,17 +1,21 @@
 """`choice`: pick one option or several, if wanted with an answer of one's own (spec asks 5, 11)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from parleyd.contract import limits
+from parleyd.contract.asks.choice_texts import (
+    COMPACT_BLOCK,
+    COMPACT_TOOL,
+    FULL_BLOCK,
+    FULL_TOOL,
+)
 from parleyd.contract.asks.kind import (
     ALLOW_DECLINE,
-    ALLOW_DECLINE_LINE,
     PROMPT,
     SKIP,
     SUBMIT_LABEL,
-    SUBMIT_LABEL_LINE,
     TITLE,
     AnswerButton,
     Face,
@@ -214,8 +218,9 @@ def _default(choice: _Choice) -> Iterator[Fault]:
                 f"`default[{index}]` is {quoted(choice.default[index])} once more.",
                 f"Remove `default[{index}]`.",
             )
+    offered = frozenset(choice.ids)
     for index, picked in enumerate(choice.default):
-        if picked not in choice.ids:
+        if picked not in offered:
             yield Fault(
                 ("default", index),
                 Code.DEFAULT_NOT_IN_OPTIONS,
@@ -243,7 +248,10 @@ def _other(choice: _Choice) -> Iterator[Fault]:
 
 def _content_rules(ask_input: JsonObject, content: JsonObject) -> Iterator[Fault]:
     """Yields what breaks CH7 and CH8."""
-    choice = _Choice.read(ask_input)
+    return _misfits(_Choice.read(ask_input), content)
+
+
+def _misfits(choice: _Choice, content: JsonObject) -> Iterator[Fault]:
     selected = strings_at(content, "selected")
     has_other = "other" in content
     count = len(selected) + (has_other and choice.allow_other)
@@ -258,6 +266,7 @@ def _content_rules(ask_input: JsonObject, content: JsonObject) -> Iterator[Fault
             f"Make the number of picks in `content.selected` {picks}{own}.",
         )
     repeated = frozenset(repeats(selected))
+    offered = frozenset(choice.ids)
     for index, picked in enumerate(selected):
         here = ("content", "selected", index)
         if index in repeated:
@@ -267,7 +276,7 @@ def _content_rules(ask_input: JsonObject, content: JsonObject) -> Iterator[Fault
                 f"`content.selected[{index}]` is {quoted(picked)} once more.",
                 f"Remove `content.selected[{index}]`.",
             )
-        elif picked not in choice.ids:
+        elif picked not in offered:
             yield Fault(
                 here,
                 Code.OPTION_NOT_OFFERED,
@@ -287,7 +296,7 @@ def _face(ask_input: JsonObject) -> Face:
     """Returns the buttons of SC4 to SC7."""
     choice = _Choice.read(ask_input)
     if choice.many:
-        return Face(tuple(_suggested(ask_input, choice.default)), handoff=True)
+        return Face(tuple(_suggested(choice)), handoff=True)
     if len(choice.ids) > limits.CARD_BUTTONS:
         return Face(tuple(_shortcut(choice)), handoff=True)
     labels = [cut(trim(label), limits.CARD_LABEL) for label in choice.labels]
@@ -306,9 +315,9 @@ def _face(ask_input: JsonObject) -> Face:
     return Face(tuple(sorted(buttons, key=lambda b: b.style != "primary")), handoff=False)
 
 
-def _suggested(ask_input: JsonObject, default: Sequence[str]) -> Iterator[AnswerButton]:
-    content: JsonObject = {"selected": [*default]}
-    if default and not any(_content_rules(ask_input, content)):
+def _suggested(choice: _Choice) -> Iterator[AnswerButton]:
+    content: JsonObject = {"selected": [*choice.default]}
+    if choice.default and not any(_misfits(choice, content)):
         yield AnswerButton("use-default", "Use suggested", "primary", content)
 
 
@@ -320,74 +329,20 @@ def _shortcut(choice: _Choice) -> Iterator[AnswerButton]:
             yield AnswerButton("use-default", f'Use "{label}"', "primary", {"selected": [picked]})
 
 
-_ID_LINE: Final = f"""\
-- An `id` is unique in its list and has at most {limits.ID} characters: lower-case letters, \
-digits, `_` and `-`, beginning with a letter or digit."""
-
-_FULL_BLOCK: Final = f"""\
-### ask_choice
-The person picks one option, or several, from a list that you give.
-- `select` (required): `one` for exactly one pick, `many` for several.
-- `options` (required): {limits.OPTIONS_MIN} to {limits.OPTIONS_MAX} options, each with `id`, \
-`label` and, optionally, `description`.
-{_ID_LINE}
-- A `label` has at most {limits.OPTION_LABEL} characters, a `description` at most \
-{limits.OPTION_DESCRIPTION}.
-- `default`: ids of options picked beforehand, each once; with `one` at most one, with `many` at \
-most `maxSelected`.
-- `minSelected`, `maxSelected`: the fewest and the most picks, whole numbers, `many` \
-only; one and every choice when absent. `minSelected` may be zero.
-- `allowOther`: true lets the person write an answer of their own, with `many` only; it has \
-at most {limits.OTHER} characters and counts as one choice. `otherLabel` names it in at most \
-{limits.OPTION_LABEL} characters. For one of the options or an answer of their own use `many` with \
-a `maxSelected` of one.
-{SUBMIT_LABEL_LINE}
-{ALLOW_DECLINE_LINE}
-- Prefer `one` with at most {limits.CARD_BUTTONS} options and labels of at most \
-{limits.CARD_LABEL} characters: small screens make buttons of them.
-- An answer: {{"action": "accept", "content": {{"selected": ["ferry"]}}}}. With an answer of their \
-own: {{"action": "accept", "content": {{"selected": ["ferry"], "other": "By bike"}}}}."""
-
-_COMPACT_BLOCK: Final = f"""\
-### ask_choice
-The person picks one option by tapping its button.
-- `select` (required): always `one`.
-- `options` (required): {limits.OPTIONS_MIN} to {limits.COMPACT_OPTIONS_MAX} options, each with \
-`id`, `label` and, optionally, `description`.
-{_ID_LINE}
-- A `label` has at most {limits.COMPACT_LABEL} characters, an emoji counting as two or more; no \
-two labels may read alike.
-- A `description` has at most {limits.OPTION_DESCRIPTION} characters, but the buttons show labels \
-only: put what matters in `prompt` and the labels.
-- `default`: the id of the option picked beforehand, at most one.
-{SUBMIT_LABEL_LINE}
-{ALLOW_DECLINE_LINE}
-- An answer: {{"action": "accept", "content": {{"selected": ["ferry"]}}}}."""
-
 CHOICE: Final = Kind(
     name="choice",
     offers={
         "full": Offer(
             shape=_FULL_SHAPE,
             rules=_rules,
-            tool=(
-                "Asks the person to pick one or several options from a list, or to give an "
-                "answer of their own where you allow it. The person sees your question with the "
-                "options to tap; you get back the ids they picked and what they wrote. Use it "
-                "instead of prose whenever the possible answers can be listed."
-            ),
-            block=_FULL_BLOCK,
+            tool=FULL_TOOL,
+            block=FULL_BLOCK,
         ),
         "compact": Offer(
             shape=_COMPACT_SHAPE,
             rules=_compact_rules,
-            tool=(
-                f"Asks the person to tap one of {limits.OPTIONS_MIN} to "
-                f"{limits.COMPACT_OPTIONS_MAX} short options. The person sees your question with "
-                "a button for each option; you get back the id of the one they tapped. Use it "
-                "instead of prose whenever the possible answers can be listed in a few words."
-            ),
-            block=_COMPACT_BLOCK,
+            tool=COMPACT_TOOL,
+            block=COMPACT_BLOCK,
         ),
     },
     content=_CONTENT,

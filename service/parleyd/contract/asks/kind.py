@@ -29,6 +29,9 @@ ALLOW_DECLINE: Final = Key(
 )
 """The keys every ask has (spec asks 4); `confirm` differs in the last two."""
 
+ID_LINE: Final = f"""\
+- An `id` is unique in its list and has at most {limits.ID} characters: lower-case letters, \
+digits, `_` and `-`, beginning with a letter or digit."""
 SUBMIT_LABEL_LINE: Final = f"""\
 - `submitLabel`: what the button says that sends the answer, at most {limits.SUBMIT_LABEL} \
 characters."""
@@ -71,6 +74,7 @@ class StandingButton:
 
 
 SKIP: Final = StandingButton("skip", "Skip")
+CANCEL: Final = StandingButton("cancel", "Cancel")
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,10 @@ class Kind:
     rules get the stored input and a content of the right shape. `skippable` is what an absent
     `allowDecline` means (S4). `standing` stands last on a card that has room for it, if the ask may
     be skipped (SC3).
+
+    A kind may have more: `worded` is `content` in the words of one ask, the same faults told with
+    its own limits; `size_rules` belong to the third stage too and get the content and the most
+    bytes a file may have.
     """
 
     name: AskKind
@@ -101,6 +109,8 @@ class Kind:
     skippable: bool
     face: Callable[[JsonObject], Face]
     standing: StandingButton | None
+    worded: Callable[[JsonObject], RecordShape] | None = None
+    size_rules: Callable[[JsonObject, int], Iterable[Fault]] | None = None
 
     def may_decline(self, ask_input: JsonObject) -> bool:
         """Tells whether the person may skip this ask (S4)."""

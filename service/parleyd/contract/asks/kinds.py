@@ -7,12 +7,17 @@ from pydantic import JsonValue
 
 from parleyd.contract.asks.choice import CHOICE
 from parleyd.contract.asks.confirm import CONFIRM
+from parleyd.contract.asks.files import FILES
+from parleyd.contract.asks.form import FORM
 from parleyd.contract.asks.kind import AskKind, Kind, Offer
-from parleyd.contract.field_errors import FieldError, in_order
-from parleyd.contract.shapes import BLOCKING
+from parleyd.contract.asks.markdown import MARKDOWN
+from parleyd.contract.field_errors import FieldError, found, in_order
+from parleyd.contract.shapes import lets_rules_run
 from parleyd.contract.surfaces import Surface
 
-_KINDS: Final[Mapping[AskKind, Kind]] = {kind.name: kind for kind in (CHOICE, CONFIRM)}
+_KINDS: Final[Mapping[AskKind, Kind]] = {
+    kind.name: kind for kind in (CHOICE, CONFIRM, MARKDOWN, FORM, FILES)
+}
 
 ASK_KINDS: Final[tuple[AskKind, ...]] = tuple(_KINDS)
 
@@ -68,8 +73,8 @@ def check_ask(
         ValueError: There is no such kind or surface, or the surface does not offer it (V11).
     """
     offer = offer_of(kind, surface)
-    faults = list(offer.shape.check(ask_input, ()))
-    if isinstance(ask_input, dict) and not any(fault.code in BLOCKING for fault in faults):
+    faults = found(offer.shape.check(ask_input, ()))
+    if isinstance(ask_input, dict) and lets_rules_run(faults):
         faults += offer.rules(offer.shape.known(ask_input))
     return in_order(faults)
 

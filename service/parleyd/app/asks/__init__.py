@@ -1,0 +1,1 @@
+"""The contract of asks on the command line: `parleyd asks`."""

@@ -1,0 +1,109 @@
+"""The demo agent as a model.
+
+It decides from the messages alone, on the code path of every scripted model. A prompt makes it ask
+once at most; whatever comes back, it replies.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Final
+
+from parleyd.models.demo.question import Question
+from parleyd.models.demo.questions import question_for
+from parleyd.models.demo.small_talk import small_talk
+from parleyd.models.played import PlayedModel
+from parleyd.models.script import (
+    Call,
+    ScriptedMessage,
+    ScriptedStep,
+    Text,
+    after_prompt,
+    as_message,
+    last_prompt,
+)
+from parleyd.turns.model import ModelCall, Part, TextPart, ToolOutcome
+
+PROVIDER: Final = "demo"
+MODEL_ID: Final = "demo"
+
+WORDS_A_PART: Final = 3
+TITLE_WORDS: Final = 5
+
+_LABEL = re.compile(r"^[A-Za-z ]{1,20}:\s+")
+
+
+class DemoModel(PlayedModel):
+    """The keyless agent. `pause` is the time in seconds that it takes after each part of text."""
+
+    def __init__(self, pause: float = 0.0) -> None:
+        super().__init__(_decide, provider=PROVIDER, model_id=MODEL_ID)
+        self._pause = pause
+
+    async def play(self, step: ScriptedStep) -> AsyncGenerator[Part, None]:
+        """Plays one step at the pace of somebody who types.
+
+        Raises:
+            ModelFailed: Never; a model may.
+        """
+        async with aclosing(super().play(step)) as parts:
+            async for part in parts:
+                yield part
+                if self._pause and isinstance(part, TextPart):
+                    await asyncio.sleep(self._pause)
+
+    async def generate_text(self, system: str, prompt: str, temperature: float) -> str:
+        """Returns the first words of the prompt's first line, without a label before them.
+
+        Raises:
+            ModelFailed: Never; a model may.
+        """
+        del system, temperature
+        line = next(iter(prompt.strip().splitlines()), "")
+        words = _LABEL.sub("", line).split()
+        title = " ".join(words[:TITLE_WORDS]).strip(".,;:!?…")
+        return title[:1].upper() + title[1:]
+
+
+def _decide(call: ModelCall) -> ScriptedStep:
+    prompt = last_prompt(call.messages)
+    question = question_for(prompt)
+    if since := after_prompt(call.messages):
+        return _spoken(_reply_to_result(question, since[-1]))
+    if question is None:
+        return _spoken(_set_aside(call) + small_talk(prompt))
+    if call.tool_choice == "none" or not any(question.taken_by(tool) for tool in call.tools):
+        return _spoken(question.in_words)
+    return [Call(question.tool, question.input)]
+
+
+def _reply_to_result(question: Question | None, message: ScriptedMessage) -> str:
+    """Replies to the answer of the ask that the prompt led to."""
+    for outcome in message.parts:
+        if question and isinstance(outcome, ToolOutcome) and outcome.name == question.tool:
+            return question.reply_to(outcome.value)
+    return "That is all I can do here."
+
+
+def _set_aside(call: ModelCall) -> str:
+    """Owns up to a question that the prompt was sent instead of answering (spec turns 1)."""
+    before = call.messages[-2:-1]
+    if not before:
+        return ""
+    for outcome in as_message(before[0]).parts:
+        match outcome:
+            case ToolOutcome(value={"action": "cancel", "reason": "user_sent_message"}):
+                return "I set my question aside. "
+            case _:
+                pass
+    return ""
+
+
+def _spoken(text: str) -> ScriptedStep:
+    """Returns a step that says `text` a few words at a time."""
+    words = re.findall(r"\S+\s*", text)
+    return [
+        Text("".join(words[start : start + WORDS_A_PART]))
+        for start in range(0, len(words), WORDS_A_PART)
+    ]

@@ -1,0 +1,66 @@
+"""What makes something that the demo agent asks. Each is one value of `Question` in a file."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from parleyd.contract.asks.kind import AskKind
+from parleyd.contract.asks.kinds import tool_name
+from parleyd.contract.json import JsonObject, object_at
+from parleyd.turns.model import Tool
+
+
+@dataclass(frozen=True)
+class Question:
+    """Something the agent asks: how it knows that it has to, and what it says then.
+
+    `asked_for` is looked for in the folded prompt. `in_words` stands in for the question where it
+    can't be asked. `accepted` replies to the content of an answer that fits `input`.
+    """
+
+    kind: AskKind
+    asked_for: re.Pattern[str]
+    input: dict[str, JsonValue]
+    in_words: str
+    accepted: Callable[[JsonObject], str]
+    declined: str
+    cancelled: str
+
+    @property
+    def tool(self) -> str:
+        """Names the tool that asks it."""
+        return tool_name(self.kind)
+
+    def taken_by(self, tool: Tool) -> bool:
+        """Tells whether `tool` asks such a question: a small surface narrows what a tool takes."""
+        if tool.name != self.tool:
+            return False
+        takes = object_at(tool.schema, "properties")
+        return all(_takes(takes.get(key), value) for key, value in self.input.items())
+
+    def reply_to(self, envelope: JsonValue) -> str:
+        """Returns what the agent says to an answer; without one, what it says in place of asking.
+
+        There is none where the call did not reach the person.
+        """
+        match envelope:
+            case {"action": "accept", "content": dict(content)}:
+                return self.accepted(content)
+            case {"action": "decline"}:
+                return self.declined
+            case {"action": "cancel"}:
+                return self.cancelled
+            case _:
+                return self.in_words
+
+
+def _takes(schema: JsonValue, value: JsonValue) -> bool:
+    match schema:
+        case {"enum": list(values)}:
+            return value in values
+        case dict():
+            return True
+        case _:
+            return False

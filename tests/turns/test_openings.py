@@ -1,0 +1,155 @@
+"""What opening a turn writes, given what it read."""
+
+from uuid import UUID
+
+import pytest
+from pydantic import JsonValue
+
+from parleyd.contract.answers import cancelled, declined
+from parleyd.contract.errors import AskNotPending
+from parleyd.contract.events import AskResolved, Started
+from parleyd.turns.openings import (
+    NamedAsks,
+    cancelled_by_deletion,
+    plan_new_conversation,
+    plan_opening,
+)
+from parleyd.turns.ports import PromptOpening
+from tests.turns.turn_values import (
+    CONVERSATION,
+    LOCKED,
+    NOW,
+    ROOT,
+    TEAM,
+    TURN,
+    answer,
+    opening,
+    stored_ask,
+)
+
+
+def test_a_message_without_a_conversation_makes_one() -> None:
+    plan = plan_new_conversation(opening(PromptOpening("Hello")))
+
+    assert (plan.conversation_id, plan.project) == (UUID(int=5), "work")
+    assert (plan.turn_no, plan.chain_id, plan.context_max_seq, plan.last_seq) == (1, TURN, 1, 1)
+    assert [(row.type, row.text, row.seq, row.position) for row in plan.rows] == [
+        ("user", "Hello", 1, 0)
+    ]
+    assert plan.events == (Started(conversation_id=UUID(int=5), conversation_created=True),)
+
+
+def test_a_new_conversation_waits_on_no_answer() -> None:
+    with pytest.raises(AskNotPending):
+        plan_new_conversation(answer())
+
+
+def test_a_message_is_seen_up_to_itself_and_begins_a_chain() -> None:
+    plan = plan_opening(opening(PromptOpening("Hello")), LOCKED, NamedAsks())
+
+    assert (plan.turn_no, plan.chain_id, plan.context_max_seq, plan.last_seq) == (4, TURN, 8, 8)
+    assert plan.project == "home"
+    assert plan.resolved is None
+    assert plan.ended_chain is None
+    assert plan.events == (Started(conversation_id=CONVERSATION, conversation_created=False),)
+
+
+def test_a_message_cancels_the_pending_ask_and_ends_its_chain() -> None:
+    ask = stored_ask()
+
+    plan = plan_opening(opening(PromptOpening("Never mind")), LOCKED, NamedAsks(ask, 1))
+
+    assert plan.resolved
+    assert plan.resolved.status == "cancelled"
+    assert plan.resolved.answer == cancelled("user_sent_message")
+    assert (plan.resolved.resolved_by_turn, plan.resolved.resolve_time) == (TURN, NOW)
+    assert (plan.ended_chain, plan.answered_ask_id) == (ROOT, None)
+    assert (plan.chain_id, plan.context_max_seq) == (TURN, 9)
+    assert [(row.type, row.seq, row.position) for row in plan.rows] == [
+        ("tool_result", 8, 0),
+        ("user", 9, 1),
+    ]
+    assert plan.events[1:] == (AskResolved(tool_call_id="call_plan", action="cancel"),)
+
+
+@pytest.mark.parametrize(
+    ("envelope", "status"),
+    [
+        pytest.param(TEAM, "answered", id="accepted"),
+        pytest.param(declined(), "answered", id="declined"),
+        pytest.param(cancelled("closed the card"), "cancelled", id="cancelled"),
+        pytest.param({"action": "cancel"}, "cancelled", id="cancelled without a reason"),
+    ],
+)
+def test_an_answer_resolves_its_ask_and_goes_on_with_its_chain(
+    envelope: dict[str, JsonValue], status: str
+) -> None:
+    ask = stored_ask()
+
+    plan = plan_opening(answer(envelope=envelope), LOCKED, NamedAsks(ask, 5, ask))
+
+    assert plan.resolved
+    assert (plan.resolved.status, plan.resolved.answer) == (status, envelope)
+    assert (plan.chain_id, plan.context_max_seq) == (ROOT, 5)
+    assert (plan.answered_ask_id, plan.ended_chain) == (ask.id, None)
+    assert [(row.type, row.tool_call_id, row.tool_name, row.result) for row in plan.rows] == [
+        ("tool_result", "call_plan", "ask_choice", envelope)
+    ]
+    assert plan.rows[0].text == "Tool result: ask_choice"
+
+
+@pytest.mark.parametrize(
+    ("asks", "facts"),
+    [
+        pytest.param(NamedAsks(), {}, id="never asked"),
+        pytest.param(
+            NamedAsks(named=stored_ask(status="answered")),
+            {
+                "resolved_by_turn_id": str(UUID(int=9)),
+                "action": "accept",
+                "resolve_time": "2027-03-01T11:59:00Z",
+            },
+            id="answered",
+        ),
+        pytest.param(
+            NamedAsks(stored_ask("call_other"), 1, stored_ask(status="cancelled")),
+            {
+                "resolved_by_turn_id": str(UUID(int=9)),
+                "action": "cancel",
+                "resolve_time": "2027-03-01T11:59:00Z",
+                "current_tool_call_id": "call_other",
+            },
+            id="cancelled while another is pending",
+        ),
+        pytest.param(
+            NamedAsks(stored_ask("call_other"), 1),
+            {"current_tool_call_id": "call_other"},
+            id="never asked while another is pending",
+        ),
+    ],
+)
+def test_an_answer_to_another_ask_learns_who_was_first(
+    asks: NamedAsks, facts: dict[str, str]
+) -> None:
+    with pytest.raises(AskNotPending) as refused:
+        plan_opening(answer(), LOCKED, asks)
+
+    assert refused.value.metadata == {"tool_call_id": "call_plan", **facts}
+
+
+def test_what_cannot_be_stored_is_replaced_in_rows_and_names() -> None:
+    ask = stored_ask("call_\ufffd")
+
+    said = plan_opening(opening(PromptOpening("a\x00b\ud83d")), LOCKED, NamedAsks())
+    answered = plan_opening(answer("call_\x00", cancelled("\x00")), LOCKED, NamedAsks(ask, 1, ask))
+
+    assert said.rows[0].text == "a\ufffdb\ufffd"
+    assert answered.resolved
+    assert answered.resolved.answer == cancelled("\ufffd")
+
+
+def test_a_deletion_is_nobodys_turn() -> None:
+    ask = cancelled_by_deletion(stored_ask(), NOW)
+
+    assert (ask.status, ask.answer) == ("cancelled", cancelled("conversation_deleted"))
+    assert (ask.resolved_by_turn, ask.resolve_time) == (None, NOW)

@@ -1,0 +1,129 @@
+"""A conversation, its asks and what a turn is given, for the tests of this folder."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+from pydantic import JsonValue
+
+from parleyd.contract.answers import accepted, cancelled
+from parleyd.contract.asks.ask import Ask, AskStatus
+from parleyd.contract.cards import to_simple_card
+from parleyd.contract.steps import Step, StepCall
+from parleyd.turns.endings import TurnPlace
+from parleyd.turns.ports import (
+    AnswerOpening,
+    CollectedAsk,
+    Ending,
+    Lease,
+    OpenedTurn,
+    Opening,
+    PromptOpening,
+)
+from parleyd.turns.state import LockedConversation
+
+NOW = datetime(2027, 3, 1, 12, tzinfo=UTC)
+CONVERSATION = UUID(int=1)
+TURN = UUID(int=2)
+ROOT = UUID(int=3)
+TEAM = accepted({"selected": ["team"]})
+PLAN: dict[str, JsonValue] = {
+    "prompt": "Which plan?",
+    "select": "one",
+    "options": [{"id": "team", "label": "Team"}, {"id": "solo", "label": "Solo"}],
+}
+
+LOCKED = LockedConversation(
+    id=CONVERSATION,
+    owner="ada",
+    title=None,
+    project="home",
+    deleted=False,
+    last_seq=7,
+    last_turn_no=3,
+    now=NOW,
+)
+OPENED = OpenedTurn(
+    lease=Lease(TURN, CONVERSATION, "process-1"),
+    owner="ada",
+    turn_no=4,
+    chain_id=ROOT,
+    context_max_seq=1,
+    project="home",
+    surface="full",
+    events=(),
+)
+PLACE = TurnPlace(model="scripted-1", next_position=1)
+
+
+def stored_ask(call_id: str = "call_plan", status: AskStatus = "pending") -> Ask:
+    resolved = status != "pending"
+    return Ask(
+        id=uuid4(),
+        conversation_id=CONVERSATION,
+        chain_id=ROOT,
+        owner="ada",
+        tool_call_id=call_id,
+        kind="choice",
+        tool_name="ask_choice",
+        input=PLAN,
+        simple=to_simple_card("choice", PLAN, call_id),
+        status=status,
+        answer={"answered": TEAM, "cancelled": cancelled("gone"), "pending": None}[status],
+        resolved_by_turn=UUID(int=9) if resolved else None,
+        create_time=NOW - timedelta(hours=1),
+        resolve_time=NOW - timedelta(minutes=1) if resolved else None,
+    )
+
+
+def opening(turn_input: PromptOpening | AnswerOpening) -> Opening:
+    return Opening(
+        turn_id=TURN,
+        owner="ada",
+        conversation_id=CONVERSATION,
+        new_conversation_id=UUID(int=5),
+        input=turn_input,
+        surface="full",
+        model="scripted-1",
+        holder="process-1",
+        project="work",
+    )
+
+
+def answer(call_id: str = "call_plan", envelope: dict[str, JsonValue] = TEAM) -> Opening:
+    return opening(AnswerOpening("answer", call_id, envelope))
+
+
+def collected(call_id: str, *, provider_id: str | None = None) -> CollectedAsk:
+    key = uuid4()
+    call = StepCall(
+        tool_call_id=call_id,
+        provider_call_id=provider_id or call_id,
+        tool_name="ask_choice",
+        args=PLAN,
+        role="ask",
+        ask_id=key,
+    )
+    return CollectedAsk(call, key, "choice", PLAN, f"spare_of_{call_id}")
+
+
+def invalid(call_id: str) -> StepCall:
+    return StepCall(
+        tool_call_id=call_id,
+        provider_call_id=call_id,
+        tool_name="ask_choice",
+        args={},
+        role="invalid",
+        error="MISSING_REQUIRED at prompt",
+    )
+
+
+def pausing(*asks: CollectedAsk, more: tuple[StepCall, ...] = ()) -> Ending:
+    step = Step(
+        step_no=1,
+        provider="scripted",
+        model="scripted-1",
+        codec="scripted/1",
+        messages=b"\x00raw\xff",
+        calls=(*more, *(ask.call for ask in asks)),
+    )
+    return Ending(step=step, asks=asks)
