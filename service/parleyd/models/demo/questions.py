@@ -7,13 +7,13 @@ from parleyd.models.demo.invitation import INVITATION
 from parleyd.models.demo.plan import PLAN
 from parleyd.models.demo.question import Question
 from parleyd.models.demo.table import TABLE
-from parleyd.models.demo.todos import TODOS
+from parleyd.models.demo.todos import DELETION
 from parleyd.models.demo.weekend import WEEKEND
 
 _LOOKED_AT: Final = 1000
 """A wish stands in so many characters; searching a long text takes long."""
 
-QUESTIONS: Final = (WEEKEND, PLAN, TODOS, INVITATION, TABLE, DOCUMENTS)
+QUESTIONS: Final = (WEEKEND, PLAN, DELETION, INVITATION, TABLE, DOCUMENTS)
 
 
 def question_for(prompt: str) -> Question | None:

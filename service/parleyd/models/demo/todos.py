@@ -13,7 +13,7 @@ def _confirmed(content: JsonObject) -> str:
     return "All right, I deleted nothing. Your completed todos are still there."
 
 
-TODOS: Final = Question(
+DELETION: Final = Question(
     kind="confirm",
     asked_for=re.compile(
         r"\b(delete|remove|clear|clean ?up|purge|drop)\b.*\b(to-?dos?|tasks?|completed)\b"
