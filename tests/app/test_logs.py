@@ -11,7 +11,7 @@ import structlog
 
 from parleyd.app.logs import set_up_logs
 
-LOGS = (structlog.stdlib.get_logger(), logging.getLogger("some.library"))
+LOGS = (structlog.stdlib.get_logger(), logging.getLogger("somebody.else"))
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,7 @@ def test_a_line_is_one_json_object_with_the_bound_ids() -> None:
 def test_libraries_log_the_same_way() -> None:
     stream = io.StringIO()
     set_up_logs("info", "json", stream)
-    logging.getLogger("some.library").warning("told %s", "so", extra={"turn_id": "t1"})
+    logging.getLogger("somebody.else").warning("told %s", "so", extra={"turn_id": "t1"})
     said = json.loads(stream.getvalue())
     assert (said["event"], said["level"], said["turn_id"]) == ("told so", "warning", "t1")
 

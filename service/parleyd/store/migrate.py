@@ -5,8 +5,6 @@ from typing import Final
 import asyncpg
 from alembic import command
 from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection, NullPool, text
 from sqlalchemy.exc import DBAPIError
@@ -49,21 +47,6 @@ async def migrate(url: str) -> None:
         await engine.dispose()
 
 
-async def is_current(url: str) -> bool:
-    """Tells whether the database has exactly this version's schema.
-
-    Raises:
-        Unavailable: The database can't be reached.
-    """
-    engine = _engine(url)
-    try:
-        with lost_is_unavailable():
-            async with engine.connect() as connection:
-                return await connection.run_sync(_is_at_head)
-    finally:
-        await engine.dispose()
-
-
 def _engine(url: str) -> AsyncEngine:
     """Returns an engine without the time limits of the service: a migration may take its time."""
 
@@ -77,11 +60,6 @@ def _upgrade(connection: Connection) -> None:
     config = _config()
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
-
-
-def _is_at_head(connection: Connection) -> bool:
-    there = MigrationContext.configure(connection).get_current_heads()
-    return set(there) == set(ScriptDirectory.from_config(_config()).get_heads())
 
 
 def _config() -> Config:

@@ -1,6 +1,7 @@
 """What a turn tells the model beside the messages: system prompt and tools (spec turns 10)."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from parleyd.contract.asks.ask import AskKind
 from parleyd.contract.asks.kinds import offered_kinds
@@ -26,13 +27,11 @@ def instructions(
 ) -> Instructions:
     """Returns the instructions of a turn. A model without tools gets none, and one step."""
     kinds = offered_kinds(options.ask_kinds, surface) if model.supports_tools else ()
-    tools = tuple(
-        Tool(tool.name, tool.description, tool.schema) for tool in ask_tools(kinds, surface)
-    )
+    tools, asks = _told_of_asks(kinds, surface)
     sections = (
         options.system_prompt,
         system_instruction,
-        asks_section(kinds, surface),
+        asks,
         COMPACT_LINE if surface == "compact" else None,
     )
     return Instructions(
@@ -41,3 +40,12 @@ def instructions(
         tools=tools,
         max_steps=options.max_steps if tools else 1,
     )
+
+
+@cache
+def _told_of_asks(kinds: tuple[AskKind, ...], surface: Surface) -> tuple[tuple[Tool, ...], str]:
+    """Returns the ask tools and the prompt's section about them: the same for every turn."""
+    tools = tuple(
+        Tool(tool.name, tool.description, tool.schema) for tool in ask_tools(kinds, surface)
+    )
+    return tools, asks_section(kinds, surface)
