@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from pydantic import JsonValue
+from structlog.testing import capture_logs
 
 from parley.v1 import conversations_pb2
 from parleyd.contract.asks.kind import AskKind
@@ -333,14 +334,16 @@ async def test_a_turn_whose_model_fails_ends_with_an_error(
 ) -> None:
     server = await start_server(in_turn([Text("Let me "), failure]))
     noor = await server.person()
-    played = await noor.prompt("Set up my workspace")
+    with capture_logs() as lines:
+        played = await noor.prompt("Set up my workspace")
     messages = await noor.messages(played.conversation_id)
     assert played.names == ["started", "error", "done"]
     assert played.events[1].error.reason == reason
+    assert [line["kind"] for line in lines if line["event"] == "model_failed"] == [failure.kind]
     assert played.done.retryable
     assert messages[1].text == "Let me"
     assert messages[1].status == Message.STATUS_ERROR
-    assert "SECRET" not in f"{played.events}{messages}"
+    assert "SECRET" not in f"{played.events}{messages}{lines}"
 
 
 async def test_a_fault_of_ours_in_a_turn_ends_it_with_an_error(start_server: StartServer) -> None:

@@ -42,7 +42,7 @@ ERROR_TEXTS = {
     Reason.MODEL_REFUSED: "The model refused to answer this.",
     Reason.INTERNAL: "Something went wrong on our side.",
 }
-"""What a client reads of each reason; a provider's own words go to the log alone."""
+"""What a client reads of each reason, in place of a provider's own words."""
 
 log = structlog.stdlib.get_logger()
 
@@ -139,7 +139,8 @@ class TurnRun:
         except (Fenced, ParleyError):
             raise
         except ModelFailed as error:
-            log.warning("model_failed", kind=error.kind, provider_text=str(error))
+            # The provider's words may quote what a person wrote, or a key (design D14).
+            log.warning("model_failed", kind=error.kind)
             return await self._fail(_reason(error))
         except Exception:
             log.exception("turn_failed")
