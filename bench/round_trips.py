@@ -106,7 +106,9 @@ async def _parley(url: str, home: Path, times: int, concurrency: int) -> tuple[M
             client = clients[turn % len(clients)]
             turn += 1
             prompt = pb.StreamTurnRequest(prompt=pb.PromptInput(text="Set up my workspace"))
-            *_, ask, done = [each.event async for each in client.turns.StreamTurn(prompt)]
+            *_, ask, done = [
+                each.event async for each in client.turns.StreamTurn(prompt) if each.event.sequence
+            ]
             button = pb.ButtonInput(tool_call_id=ask.ask.tool_call_id, button_id="option:team")
             request = pb.TurnRequest(conversation_id=done.done.conversation_id, button=button)
             response = await client.turns.Turn(request)

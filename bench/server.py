@@ -8,7 +8,7 @@ from pathlib import Path
 from parleyd.app.development_key import DevelopmentKey
 from parleyd.app.logs import set_up_logs
 from parleyd.app.settings import Settings
-from parleyd.app.wiring import running_service
+from parleyd.app.wiring import Replacements, running_service
 from parleyd.models.script import Call, Text
 from parleyd.models.scripted import ScriptedModel, by_progress
 
@@ -32,11 +32,13 @@ REPLY = tuple(Text(f"word{number} ") for number in range(20))
 
 async def serve(database_url: str, folder: Path) -> None:
     """Serves on a free loopback port until its input ends; prints the address and a token."""
-    settings = Settings(environment="development", port=0, data_dir=folder)
+    settings = Settings(environment="development", port=0, data_dir=folder, owner_turns=1000)
     set_up_logs("info", "json")
     token = DevelopmentKey.in_folder(folder).issue("bench", timedelta(hours=1))
     model = ScriptedModel(by_progress([ASK], REPLY))
-    async with running_service(settings, database_url=database_url, model=model) as service:
+    async with running_service(
+        settings, database_url=database_url, replacements=Replacements(model=model)
+    ) as service:
         print(service.address, token, flush=True)
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
 

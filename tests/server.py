@@ -1,29 +1,40 @@
-"""A real server with a scripted model, for tests that speak to it over the wire."""
+"""Real servers with a strict model, for tests that speak to them over the wire."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
-from datetime import timedelta
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import pytest
 
 import parley
 from parleyd.app.development_key import DevelopmentKey
 from parleyd.app.settings import Settings
-from parleyd.app.wiring import running_service
+from parleyd.app.wiring import Replacements, running_service
 from parleyd.models.played import Pick
-from parleyd.models.scripted import ScriptedModel
+from parleyd.models.script import ScriptedStep
+from parleyd.models.scripted import TITLE
+from parleyd.models.strict import StrictModel
+from parleyd.turns.model import Model
+from parleyd.turns.ports import RequestLog, TurnStore
+from parleyd.turns.tools import RequestTools, ToolSet
 from tests.end_to_end.person import Person
+from tests.failpoints import Failpoint
+from tests.server_process import LIFETIME, ServerFolder, ServerProcess, server_process
 
-LIFETIME = timedelta(hours=1)
+Port = TypeVar("Port")
+
+
+def unchanged(port: Port) -> Port:
+    """Returns a port with nothing around it."""
+    return port
 
 
 class Server:
     """A server that runs; everything that it was given or gave."""
 
     def __init__(
-        self, address: str, model: ScriptedModel, key: DevelopmentKey, stack: AsyncExitStack
+        self, address: str, model: StrictModel, key: DevelopmentKey, stack: AsyncExitStack
     ) -> None:
         self.address = address
         self.model = model
@@ -41,26 +52,104 @@ class Server:
 
 
 class StartServer(Protocol):
-    """Starts a server on the test's database; every setting can be given."""
+    """Starts a server on the test's database, or on another; every setting can be given.
 
-    async def __call__(self, pick: Pick, **settings: Any) -> Server: ...
+    Each server holds its own turns, as a process does. At the test's end no model may have refused
+    a call, unless refusals are expected of it.
+    """
+
+    async def __call__(
+        self,
+        pick: Pick,
+        *,
+        title: ScriptedStep = TITLE,
+        provider: str = "scripted",
+        tools: ToolSet | None = None,
+        request_tools: RequestTools | None = None,
+        wrap_store: Callable[[TurnStore], TurnStore] = unchanged,
+        wrap_log: Callable[[RequestLog], RequestLog] = unchanged,
+        model_of_key: Callable[[str], Model] | None = None,
+        database_url: str | None = None,
+        refusals_expected: bool = False,
+        **settings: Any,
+    ) -> Server: ...
 
 
 @pytest.fixture
 async def start_server(database_url: str, tmp_path: Path) -> AsyncIterator[StartServer]:
     key = DevelopmentKey.in_folder(tmp_path)
+    this_database = database_url
+    strict: list[StrictModel] = []
     async with AsyncExitStack() as servers:
 
-        async def start(pick: Pick, **settings: Any) -> Server:
+        async def start(
+            pick: Pick,
+            *,
+            title: ScriptedStep = TITLE,
+            provider: str = "scripted",
+            tools: ToolSet | None = None,
+            request_tools: RequestTools | None = None,
+            wrap_store: Callable[[TurnStore], TurnStore] = unchanged,
+            wrap_log: Callable[[RequestLog], RequestLog] = unchanged,
+            model_of_key: Callable[[str], Model] | None = None,
+            database_url: str | None = None,
+            refusals_expected: bool = False,
+            **settings: Any,
+        ) -> Server:
             stack = await servers.enter_async_context(AsyncExitStack())
-            model = ScriptedModel(pick)
+            model = StrictModel(pick, provider=provider, title=title)
+            if not refusals_expected:
+                strict.append(model)
             service = await stack.enter_async_context(
                 running_service(
                     Settings(environment="development", port=0, data_dir=tmp_path, **settings),
-                    database_url=database_url,
-                    model=model,
+                    database_url=database_url or this_database,
+                    replacements=Replacements(
+                        model=model,
+                        model_of_key=model_of_key,
+                        tools=tools or {},
+                        request_tools=request_tools,
+                        wrap_store=wrap_store,
+                        wrap_log=wrap_log,
+                    ),
                 )
             )
             return Server(service.address, model, key, stack)
 
         yield start
+    assert [why for model in strict for why in model.refusals] == []
+
+
+class Processes:
+    """The server processes of a test: on one database, with one folder."""
+
+    def __init__(self, database_url: str, path: Path, stack: AsyncExitStack) -> None:
+        self.folder = ServerFolder(path)
+        self.refusals_expected = False
+        self._database_url = database_url
+        self._stack = stack
+
+    async def start(
+        self,
+        script: str,
+        *failpoints: Failpoint,
+        **settings: Any,
+    ) -> ServerProcess:
+        """Starts one that plays a script of `tests.scripts`, or `module:NAME`."""
+        return await self._stack.enter_async_context(
+            server_process(
+                self._database_url,
+                self.folder,
+                script,
+                *failpoints,
+                **settings,
+            )
+        )
+
+
+@pytest.fixture
+async def processes(database_url: str, tmp_path: Path) -> AsyncIterator[Processes]:
+    async with AsyncExitStack() as stack:
+        running = Processes(database_url, tmp_path, stack)
+        yield running
+    assert running.refusals_expected or running.folder.refusals() == []

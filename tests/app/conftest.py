@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prompt_toolkit.application import create_app_session
@@ -15,6 +16,7 @@ from rich.console import Console
 from parleyd.app.chat.terminal import Terminal
 from parleyd.models.played import Pick
 from tests.app.desk import Desk
+from tests.app.display import Display
 from tests.app.processes import processes_in
 from tests.app.seat import Seat, Sit
 from tests.server import StartServer
@@ -64,8 +66,14 @@ def desk(terminal: Terminal, keys: PipeInput, screen: io.StringIO) -> Desk:
 def sit(start_server: StartServer, keys: PipeInput, screen: io.StringIO) -> Sit:
     """Seats somebody before a service that plays a script."""
 
-    async def take_a_seat(pick: Pick, **settings: object) -> Seat:
+    async def take_a_seat(pick: Pick, **settings: Any) -> Seat:
         server = await start_server(pick, **settings)
         return Seat(await server.person(), keys, screen)
 
     return take_a_seat
+
+
+@pytest.fixture
+async def display() -> Display:
+    """A screen of 24 lines of 80 columns."""
+    return Display()

@@ -2,14 +2,14 @@
 
 import asyncio
 import io
-from typing import Protocol
+from typing import Any, Protocol
 
 from prompt_toolkit.input import PipeInput
 from rich.console import Console
 
 from parley.v1.asks_pb2 import AskAnswer
 from parley.v1.conversations_pb2 import ListConversationsRequest, Message, MessageAsk
-from parleyd.app.chat.conversation import Chat
+from parleyd.app.chat.conversation import PATIENCE_SECONDS, Chat
 from parleyd.app.chat.terminal import Terminal
 from parleyd.models.played import Pick
 from tests.end_to_end.person import Person
@@ -18,21 +18,30 @@ DEADLINE = 30
 
 
 class Seat:
-    """Somebody at a terminal."""
+    """Somebody at a terminal, which has a screen of its own or writes to a file."""
 
-    def __init__(self, person: Person, keys: PipeInput, screen: io.StringIO) -> None:
+    def __init__(
+        self,
+        person: Person,
+        keys: PipeInput,
+        screen: io.StringIO,
+        console: Console | None = None,
+        patience: float = PATIENCE_SECONDS,
+    ) -> None:
         self.person = person
         self._keys = keys
         self._screen = screen
+        self._console = console or Console(file=screen, width=80)
+        self._patience = patience
 
     async def chat(self, *typed: str, conversation_id: str = "") -> str:
         """Types, leaves when all is typed, and returns what was shown meanwhile."""
         self._screen.truncate(0)
         self._screen.seek(0)
         self._keys.send_text("".join(typed))
-        terminal = Terminal(Console(file=self._screen, width=80))
+        chat = Chat(self.person.client, Terminal(self._console), patience=self._patience)
         async with asyncio.timeout(DEADLINE):
-            await Chat(self.person.client, terminal).run(conversation_id)
+            await chat.run(conversation_id)
         return self._screen.getvalue()
 
     async def conversation_ids(self) -> list[str]:
@@ -56,4 +65,4 @@ class Seat:
 class Sit(Protocol):
     """Seats somebody before a service that plays a script; every setting can be given."""
 
-    async def __call__(self, pick: Pick, **settings: object) -> Seat: ...
+    async def __call__(self, pick: Pick, **settings: Any) -> Seat: ...

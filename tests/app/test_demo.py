@@ -13,11 +13,12 @@ from parleyd.app.demo.play import DemoFault, play
 from parleyd.app.demo.transcript import Transcript
 from parleyd.app.identity import development_token
 from parleyd.app.settings import Settings
-from parleyd.app.wiring import running_service
+from parleyd.app.wiring import Replacements, running_service
 from parleyd.models.demo import DemoModel
 from parleyd.models.script import Call, Fail, ScriptedStep, Text
 from parleyd.models.scripted import ScriptedModel, in_turn
 from parleyd.turns.model import Model
+from tests.clients.played_turns import DISCARDED, DONE, HEL, STARTED, TEXT, PlayedTurns, playing
 from tests.standard_asks import PLAN, ask_plan, ask_region
 
 
@@ -27,7 +28,9 @@ async def played(folder: Path, database_url: str, model: Model) -> str:
     token = development_token(settings)
     screen = io.StringIO()
     async with (
-        running_service(settings, database_url=database_url, model=model) as service,
+        running_service(
+            settings, database_url=database_url, replacements=Replacements(model=model)
+        ) as service,
         parley.connect(service.address, token) as phone,
         parley.connect(service.address, token) as watch,
     ):
@@ -71,12 +74,12 @@ class Fault:
 
 FAULTS = [
     Fault("no question", [[Text("No.")]], "the phone was sent ['started', 'text', 'done']"),
-    Fault("a failure", [[Fail("server")]], "the phone was sent ['started', 'error', 'done']"),
+    Fault("a failure", [[Fail("other")]], "the phone was sent ['started', 'error', 'done']"),
     Fault("another kind", [[CONFIRM]], "the agent asked ASK_KIND_CONFIRM"),
     Fault("other options", [[ask_region()]], "The card has no button “Team”."),
     Fault(
         "a failure after the answer",
-        [[ask_plan()], [Fail("server")]],
+        [[ask_plan()], [Fail("other")]],
         "the answered turn is STATE_FAILED: The model could not answer.",
     ),
     Fault(
@@ -109,3 +112,9 @@ async def test_the_demo_fails_when_the_agent_has(
 async def test_a_script_that_plays_its_part_is_no_fault(tmp_path: Path, database_url: str) -> None:
     steps = [[ask_plan()], [Text("Done.")], [DELETE], [Text("Deleted.")]]
     assert "agent  Deleted." in await played(tmp_path, database_url, ScriptedModel(in_turn(*steps)))
+
+
+async def test_the_phone_is_told_of_stored_events_alone() -> None:
+    turns = PlayedTurns([STARTED, "nothing", HEL, DISCARDED, TEXT, DONE])
+    async with playing(turns) as target, parley.connect(target, "token") as client:
+        assert await Phone(client).say("Hello", "") == [STARTED, TEXT, DONE]

@@ -9,7 +9,8 @@ from prompt_toolkit.application import get_app
 from prompt_toolkit.input import PipeInput
 
 from parley.v1.turns_pb2 import PromptInput
-from parleyd.app.chat.terminal import Terminal, printable
+from parleyd.app.chat.printable import printable
+from parleyd.app.chat.terminal import Terminal
 from tests.app.keyboard import BACK, CLEAR, CTRL_C, CTRL_D, DOWN, ENTER, FINISH, SPACE
 
 DEADLINE = 10
@@ -56,8 +57,9 @@ async def test_the_preselected_line_is_one_key_away(terminal: Terminal, keys: Pi
     assert await terminal.pick("Which?", [("one", "", 1), ("two", "", 2)], preselected=1) == 2
 
 
-async def test_leaving_picks_nothing(terminal: Terminal, keys: PipeInput) -> None:
-    keys.send_text(CTRL_C)
+@pytest.mark.parametrize("key", [CTRL_C, CTRL_D], ids=["ctrl-c", "ctrl-d"])
+async def test_leaving_picks_nothing(terminal: Terminal, keys: PipeInput, key: str) -> None:
+    keys.send_text(key)
     assert await terminal.pick("Which?", [("one", "", 1)]) is None
 
 
@@ -72,8 +74,9 @@ async def test_nothing_may_be_checked(terminal: Terminal, keys: PipeInput) -> No
     assert await terminal.check("Which?", [("one", "", 1), ("two", "", 2)], ()) == []
 
 
-async def test_leaving_checks_nothing(terminal: Terminal, keys: PipeInput) -> None:
-    keys.send_text(f"{SPACE}{CTRL_C}")
+@pytest.mark.parametrize("key", [CTRL_C, CTRL_D], ids=["ctrl-c", "ctrl-d"])
+async def test_leaving_checks_nothing(terminal: Terminal, keys: PipeInput, key: str) -> None:
+    keys.send_text(f"{SPACE}{key}")
     assert await terminal.check("Which?", [("one", "", 1)], ()) is None
 
 

@@ -11,15 +11,14 @@ from pydantic import AnyHttpUrl, SecretStr
 from structlog.testing import capture_logs
 
 import parley
-from parley.v1.conversations_pb2 import Message
+from parley.v1.conversations_pb2 import ListConversationsRequest, Message
 from parleyd.app.faults import CommandFailed
 from parleyd.app.identity import authenticator_of, development_token
 from parleyd.app.settings import Settings
-from parleyd.app.wiring import RunningService, running_service
+from parleyd.app.wiring import Replacements, RunningService, running_service
 from parleyd.models.script import Hold, Text
 from parleyd.models.scripted import ScriptedModel, in_turn
 from parleyd.turns.model import Model
-from tests.app.health import until_refused
 from tests.end_to_end.person import Person, refused
 from tests.models.fake_gemini import FakeGemini, frame
 
@@ -38,7 +37,9 @@ async def serving(
 ) -> AsyncGenerator[tuple[RunningService, Person]]:
     """Runs a service and somebody with a token for it."""
     async with (
-        running_service(settings, database_url=database_url, model=model) as service,
+        running_service(
+            settings, database_url=database_url, replacements=Replacements(model=model)
+        ) as service,
         parley.connect(service.address, development_token(settings)) as client,
     ):
         yield service, Person(client)
@@ -82,7 +83,9 @@ async def test_without_a_model_turns_are_refused_and_the_log_says_why(
     with capture_logs() as logs:
         async with (
             running_service(
-                Settings(port=0), database_url=database_url, authenticator=authenticator_of(here)
+                Settings(port=0),
+                database_url=database_url,
+                replacements=Replacements(authenticator=authenticator_of(here)),
             ) as service,
             parley.connect(service.address, development_token(here)) as client,
         ):
@@ -111,22 +114,23 @@ async def test_an_address_that_is_taken_is_said_so(here: Settings, database_url:
                 pass
 
 
-async def test_stopping_refuses_new_turns_and_lets_running_ones_end(
+async def test_stopping_hands_running_turns_over_and_tells_their_followers(
     here: Settings, database_url: str
 ) -> None:
     model = ScriptedModel(in_turn([Hold("late"), Text("Here I am.")]))
     async with serving(here, database_url, model) as (service, person):
-        running = asyncio.create_task(person.prompt("Wait for it"))
+        running = asyncio.create_task(refused(person.prompt("Wait for it")))
         async with asyncio.timeout(DEADLINE):
             await model.holds.reached("late")
-            stopping = asyncio.create_task(service.stop())
-            await until_refused(service.address)
-            assert not stopping.done()
-            model.holds.release("late")
-            played = await running
-            await stopping
-    assert played.text == "Here I am."
-    assert played.names[-1] == "done"
+            await service.stop()
+            error = await running
+    assert error.code() == grpc.StatusCode.UNAVAILABLE
+    other = ScriptedModel(in_turn([Text("Here I am.")]))
+    async with serving(here, database_url, other) as (_, person), asyncio.timeout(DEADLINE):
+        (conversation,) = await _conversations(person)
+        while not (replies := await _replies(person, conversation)):
+            await asyncio.sleep(0.05)
+    assert [reply.text for reply in replies] == ["Here I am."]
 
 
 async def test_stopping_does_not_wait_for_ever(here: Settings, database_url: str) -> None:
@@ -152,3 +156,8 @@ async def _replies(person: Person, conversation_id: str) -> list[Message]:
         for message in await person.messages(conversation_id)
         if message.type == Message.TYPE_ASSISTANT
     ]
+
+
+async def _conversations(person: Person) -> list[str]:
+    response = await person.client.conversations.ListConversations(ListConversationsRequest())
+    return [each.conversation_id for each in response.conversations]

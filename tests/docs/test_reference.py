@@ -37,6 +37,8 @@ def test_the_page_of_settings_lists_every_setting_with_its_default() -> None:
                 assert shown == "every kind"
             case tuple() if name == "jwt_algorithms":
                 assert shown == f"`{', '.join(Settings().jwt_algorithms)}`"
+            case tuple() if name == "tools":
+                assert shown == "none"
             case str() | int() as value:
                 assert shown == f"`{value}`", name
             case _:

@@ -45,6 +45,14 @@ class Played:
         return next(event.ask_resolved for event in self.events if event.HasField("ask_resolved"))
 
     @property
+    def error(self) -> turns_pb2.TurnError:
+        return next(event.error for event in self.events if event.HasField("error"))
+
+    @property
+    def results(self) -> list[turns_pb2.ToolResult]:
+        return [event.tool_result for event in self.events if event.HasField("tool_result")]
+
+    @property
     def done(self) -> turns_pb2.TurnDone:
         assert self.names[-1] == "done"
         return self.events[-1].done
@@ -76,9 +84,53 @@ class Person:
     async def stream(
         self, request: turns_pb2.StreamTurnRequest
     ) -> AsyncIterator[turns_pb2.TurnEvent]:
-        """Yields the events of a turn as they come."""
+        """Yields the stored events of a turn as they come, without previews."""
+        async for event in self.stream_all(request):
+            if event.sequence:
+                yield event
+
+    async def stream_all(
+        self, request: turns_pb2.StreamTurnRequest
+    ) -> AsyncIterator[turns_pb2.TurnEvent]:
+        """Yields the events of a turn as they come, previews too."""
         async for response in self.client.turns.StreamTurn(request):
-            yield response.event
+            if response.HasField("event"):
+                yield response.event
+
+    async def watch_all(
+        self, conversation_id: str, turn_id: str, after: int = 0
+    ) -> AsyncIterator[turns_pb2.TurnEvent]:
+        """Yields the events of a turn after a place, previews too."""
+        request = turns_pb2.WatchTurnRequest(
+            conversation_id=conversation_id, turn_id=turn_id, after_sequence=after
+        )
+        async for response in self.client.turns.WatchTurn(request):
+            if response.HasField("event"):
+                yield response.event
+
+    async def watch(self, conversation_id: str, turn_id: str, after: int = 0) -> Played:
+        """Watches a turn to its end, without previews."""
+        events = self.watch_all(conversation_id, turn_id, after)
+        return Played([event async for event in events if event.sequence])
+
+    async def turn(self, conversation_id: str, turn_id: str) -> turns_pb2.Turn:
+        request = turns_pb2.GetTurnRequest(conversation_id=conversation_id, turn_id=turn_id)
+        return (await self.client.turns.GetTurn(request)).turn
+
+    async def retry(
+        self,
+        conversation_id: str,
+        turn_id: str,
+        surface: turns_pb2.Surface.ValueType = turns_pb2.SURFACE_UNSPECIFIED,
+    ) -> Played:
+        """Retries a failed turn, by default on the surface that it had."""
+        return await self.play(
+            turns_pb2.StreamTurnRequest(
+                conversation_id=conversation_id,
+                retry=turns_pb2.RetryInput(turn_id=turn_id),
+                surface=surface,
+            )
+        )
 
     async def play(self, request: turns_pb2.StreamTurnRequest) -> Played:
         """Runs a turn to its end."""
@@ -109,6 +161,10 @@ class Person:
                 surface=surface,
             )
         )
+
+    async def run(self, request: turns_pb2.TurnRequest) -> turns_pb2.TurnResult:
+        """Runs a turn to its end by one call without a stream."""
+        return (await self.client.turns.Turn(request)).result
 
     async def press(
         self, conversation_id: str, tool_call_id: str, button_id: str

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from parley.v1 import asks_pb2, conversations_pb2, turns_pb2
 from parleyd.models.script import ScriptedMessage, Text
 from parleyd.models.scripted import in_turn
+from parleyd.models.signatures import rebuilt, signed
 from parleyd.turns.model import ToolOutcome
 from tests.end_to_end.paused import Paused
 from tests.end_to_end.person import accept, cancel, decline
@@ -124,9 +125,9 @@ async def test_a4_a_chain_of_asks_replays_in_order(start_server: StartServer) ->
     eu: dict[str, JsonValue] = {"action": "accept", "content": {"selected": ["eu"]}}
     assert server.model.calls[2].messages == (
         ScriptedMessage("user", (Text("Set up my workspace"),)),
-        ScriptedMessage("model", (ask_plan(),)),
+        ScriptedMessage("model", (signed(ask_plan()),)),
         ScriptedMessage("tool", (ToolOutcome(PLAN_ID, "ask_choice", value=TEAM),)),
-        ScriptedMessage("model", (ask_region(),)),
+        ScriptedMessage("model", (signed(ask_region()),)),
         ScriptedMessage("tool", (ToolOutcome(REGION_ID, "ask_choice", value=eu),)),
     )
     messages = await noor.messages(asked.conversation_id)
@@ -147,7 +148,7 @@ async def test_a_later_turn_shows_the_model_the_ask_and_its_answer(paused: Pause
     assert thanks.text == "You are welcome."
     assert paused.server.model.calls[2].messages == (
         ScriptedMessage("user", (Text("Set up my workspace"),)),
-        ScriptedMessage("model", (ask_plan(),)),
+        ScriptedMessage("model", (rebuilt(ask_plan()),)),
         ScriptedMessage("tool", (ToolOutcome(PLAN_ID, "ask_choice", value=TEAM),)),
         ScriptedMessage("model", (Text("Setting up the Team plan."),)),
         ScriptedMessage("user", (Text("Thanks"),)),

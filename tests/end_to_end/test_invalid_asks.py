@@ -12,6 +12,7 @@ from parleyd.contract.asks.kind import AskKind
 from parleyd.contract.asks.kinds import ASK_KINDS, tool_name
 from parleyd.models.script import Call, Fail, ScriptedMessage, ScriptedStep, Text
 from parleyd.models.scripted import in_turn
+from parleyd.models.signatures import signed
 from parleyd.turns.model import ToolOutcome
 from tests.end_to_end.person import COMPACT, accept, refused
 from tests.server import Server, StartServer
@@ -59,7 +60,7 @@ async def test_i1_an_answer_after_a_mended_ask_replays_both_steps(
     asked = await noor.prompt("Set up my workspace")
     await noor.answer(asked.conversation_id, PLAN_ID, accept("team"))
     assert server.model.calls[2].messages[:3] == server.model.calls[1].messages
-    assert server.model.calls[2].messages[3] == ScriptedMessage("model", (ask_plan(),))
+    assert server.model.calls[2].messages[3] == ScriptedMessage("model", (signed(ask_plan()),))
 
 
 OPTIONS: JsonValue = [{"id": "a", "label": "A"}, {"id": "b", "label": "B"}]

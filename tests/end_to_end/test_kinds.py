@@ -10,6 +10,7 @@ from parley.v1 import asks_pb2, conversations_pb2, turns_pb2
 from parleyd.contract.asks.kind import AskKind
 from parleyd.models.script import Call, ScriptedMessage, Text
 from parleyd.models.scripted import in_turn
+from parleyd.models.signatures import signed
 from parleyd.turns.model import ToolOutcome
 from tests.end_to_end.kinds_asked import ASK_ID, ASKED, Asked
 from tests.end_to_end.person import Person, Played, cancel, decline, refused
@@ -96,7 +97,7 @@ async def test_the_model_reads_exactly_what_the_person_answered(
     assert answered.resolved.action == asks_pb2.ASK_ACTION_ACCEPT
     prompt, call, result = server.model.calls[1].messages
     assert prompt == ScriptedMessage("user", (Text("Please"),))
-    assert call == ScriptedMessage("model", (asked.call(),))
+    assert call == ScriptedMessage("model", (signed(asked.call()),))
     assert isinstance(result, ScriptedMessage)
     (outcome,) = result.parts
     assert isinstance(outcome, ToolOutcome)

@@ -12,6 +12,7 @@ from parley.v1 import asks_pb2
 from parleyd.contract.text import units
 from parleyd.models.script import Call, ScriptedMessage, Text
 from parleyd.models.scripted import in_turn
+from parleyd.models.signatures import signed
 from parleyd.turns.model import ToolOutcome
 from tests.end_to_end.answers import form, picks
 from tests.end_to_end.kinds_asked import ASK_ID
@@ -198,7 +199,7 @@ async def test_bc_079_half_a_character_is_replaced_everywhere_alike(
     assert "Zoë\ufffd" in row.args_json
     await noor.press(played.conversation_id, ASK_ID, "submit-defaults")
     assert content_read(server) == {"values": {"name": "Zoë\ufffd"}}
-    assert server.model.calls[1].messages[1] == ScriptedMessage("model", (call,))
+    assert server.model.calls[1].messages[1] == ScriptedMessage("model", (signed(call),))
 
 
 async def test_bc_079_half_a_character_in_a_choice_is_replaced_too(

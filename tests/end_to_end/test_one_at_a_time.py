@@ -15,6 +15,7 @@ from parley import error_of
 from parley.v1 import asks_pb2, conversations_pb2, turns_pb2
 from parleyd.models.script import Call, Hold, ScriptedMessage, Text, last_prompt
 from parleyd.models.scripted import by_progress, by_prompt, in_turn
+from parleyd.models.signatures import rebuilt, signed
 from parleyd.turns.model import ModelCall, ToolOutcome
 from tests.end_to_end.person import Played, accept, refused
 from tests.server import StartServer
@@ -47,7 +48,7 @@ async def test_o1_the_first_ask_of_a_step_gets_the_slot(start_server: StartServe
     assert json.loads(paused[3].result_json) == ONE_AT_A_TIME
     assert answered.text == "All set."
     assert server.model.calls[1].messages[1:] == (
-        ScriptedMessage("model", (ask_plan(), ask_region())),
+        ScriptedMessage("model", (signed(ask_plan()), ask_region())),
         ScriptedMessage(
             "tool",
             (
@@ -66,7 +67,9 @@ async def test_o1_a_later_turn_sees_both_asks_as_one_step(start_server: StartSer
     asked = await noor.prompt("Set up my workspace")
     await noor.answer(asked.conversation_id, PLAN_ID, accept("team"))
     await noor.prompt("Thanks", asked.conversation_id)
-    assert server.model.calls[2].messages[1:3] == server.model.calls[1].messages[1:3]
+    question, answers = server.model.calls[2].messages[1:3]
+    assert question == ScriptedMessage("model", (rebuilt(ask_plan()), ask_region()))
+    assert answers == server.model.calls[1].messages[2]
 
 
 async def test_o2_a_double_tap_counts_once(start_server: StartServer) -> None:
@@ -241,7 +244,7 @@ async def test_o8_a_message_cancels_the_ask(start_server: StartServer, engine: A
     assert json.loads(messages[2].result_json) == SENT_MESSAGE
     assert server.model.calls[1].messages == (
         ScriptedMessage("user", (Text("Set up my workspace"),)),
-        ScriptedMessage("model", (ask_plan(),)),
+        ScriptedMessage("model", (rebuilt(ask_plan()),)),
         ScriptedMessage("tool", (ToolOutcome(PLAN_ID, "ask_choice", value=SENT_MESSAGE),)),
         ScriptedMessage("user", (Text("Wait, what does it cost?"),)),
     )

@@ -10,7 +10,7 @@ import parley
 from parley.v1 import asks_pb2, turns_pb2
 from parleyd.app.identity import development_token
 from parleyd.app.settings import Settings
-from parleyd.app.wiring import running_service
+from parleyd.app.wiring import Replacements, running_service
 from parleyd.contract.asks.ask import AskKind
 from parleyd.contract.prompts import COMPACT_LINE, asks_section
 from parleyd.contract.surfaces import Surface
@@ -219,7 +219,9 @@ async def test_s8_a_model_of_images_is_offered_nothing(database_url: str, tmp_pa
         environment="development", port=0, data_dir=tmp_path, system_prompt=OWN_PROMPT
     )
     async with (
-        running_service(settings, database_url=database_url, model=model) as service,
+        running_service(
+            settings, database_url=database_url, replacements=Replacements(model=model)
+        ) as service,
         parley.connect(service.address, development_token(settings)) as client,
     ):
         noor = Person(client)

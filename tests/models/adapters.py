@@ -4,6 +4,7 @@ import base64
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from pydantic import JsonValue
 
@@ -12,8 +13,9 @@ from parleyd.contract.asks.tools import ask_tools
 from parleyd.models.demo import DemoModel
 from parleyd.models.gemini import GeminiModel
 from parleyd.models.gemini_messages import as_content
-from parleyd.models.script import Call, Hold, ScriptedMessage, Text, as_message
+from parleyd.models.script import Call, Hold, ScriptedMessage, Text, Usage, as_message
 from parleyd.models.scripted import ScriptedModel, by_prompt, in_turn
+from parleyd.models.strict import StrictModel
 from parleyd.turns.model import (
     Model,
     ModelCall,
@@ -38,7 +40,7 @@ class Adapter:
     `asking` is a prompt that makes it call `ask_choice`, `chatting` one that makes it talk, and
     `hanging` one whose answer isn't over after its first part. `opaque_sent` returns the opaque
     bytes of its last request, `outcomes` what a tool message says, and `ended` waits until the call
-    under way is over.
+    under way is over. `used` is what the chatting call says it used, 0 where it doesn't say.
     """
 
     model: Model
@@ -46,6 +48,7 @@ class Adapter:
     opaque_sent: Callable[[], Sequence[bytes]]
     outcomes: Callable[[ProviderMessage], Sequence[tuple[str | None, str, JsonValue]]]
     ended: Callable[[], Awaitable[None]]
+    used: int = 0
     asking: str = "set up my plan"
     chatting: str = "hello"
     hanging: str = "what can you do"
@@ -57,8 +60,8 @@ class Adapter:
 
 
 @asynccontextmanager
-async def _scripted() -> AsyncGenerator[Adapter]:
-    model = ScriptedModel(
+async def _scripted(kind: type[ScriptedModel]) -> AsyncGenerator[Adapter]:
+    model = kind(
         by_prompt(
             {
                 "set up my plan": in_turn(
@@ -68,7 +71,7 @@ async def _scripted() -> AsyncGenerator[Adapter]:
                     ],
                     [Text("Done.")],
                 ),
-                "hello": in_turn([Text("Hello "), Text("there.")]),
+                "hello": in_turn([Text("Hello "), Usage(3), Text("there."), Usage(5)]),
                 "what can you do": in_turn([Text("Much."), Hold("never")]),
             }
         )
@@ -83,6 +86,7 @@ async def _scripted() -> AsyncGenerator[Adapter]:
         opaque_sent=lambda: _opaque_of(model.calls[-1].messages),
         outcomes=_outcomes_of,
         ended=ended,
+        used=5,
     )
 
 
@@ -140,12 +144,14 @@ async def _gemini() -> AsyncGenerator[Adapter]:
             opaque_sent=opaque_sent,
             outcomes=_responses_of,
             ended=ended,
+            used=7,
         )
         await model.aclose()
 
 
 ADAPTERS: dict[str, Callable[[], AbstractAsyncContextManager[Adapter]]] = {
-    "scripted": _scripted,
+    "scripted": partial(_scripted, ScriptedModel),
+    "strict": partial(_scripted, StrictModel),
     "demo": _demo,
     "gemini": _gemini,
 }

@@ -28,6 +28,7 @@ class Refused:
 
     status: int
     body: str
+    headers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,9 @@ class FakeGemini:
         """Adds an answer to requests that begin with this prompt."""
         self._by_prompt[prompt].append(Streamed(frames, then))
 
-    def refuse(self, status: int, body: str) -> None:
-        """Adds an answer with an error status."""
-        self._answers.append(Refused(status, body))
+    def refuse(self, status: int, body: str, *headers: str) -> None:
+        """Adds an answer with an error status. Headers are lines, `name: value`."""
+        self._answers.append(Refused(status, body, headers))
 
     def stay_silent(self) -> None:
         """Adds a request that gets no answer."""
@@ -128,11 +129,13 @@ class FakeGemini:
             case Silence():
                 await _until_left(received, reader)
                 return False
-            case Refused(status=status, body=body):
+            case Refused(status=status, body=body, headers=headers):
                 data = body.encode()
                 writer.write(
                     f"HTTP/1.1 {status} Refused\r\ncontent-type: application/json\r\n"
-                    f"content-length: {len(data)}\r\n\r\n".encode()
+                    f"content-length: {len(data)}\r\n".encode()
+                    + "".join(f"{line}\r\n" for line in headers).encode()
+                    + b"\r\n"
                     + data
                 )
             case Streamed(frames=frames, then=then):
@@ -164,9 +167,10 @@ def frame(*parts: dict[str, Any], finish: str | None = None) -> Frame:
     return {"candidates": [candidate], "usageMetadata": {"totalTokenCount": 7}}
 
 
-def error_frame(code: int, status: str, message: str) -> Frame:
-    """Returns the frame that stands for a failure in mid-stream."""
-    return {"error": {"code": code, "status": status, "message": message}}
+def error_frame(code: int, status: str, message: str, *details: dict[str, Any]) -> Frame:
+    """Returns the frame that stands for a failure in mid-stream, or the body of a refusal."""
+    error = {"code": code, "status": status, "message": message}
+    return {"error": {**error, "details": list(details)} if details else error}
 
 
 async def _receive(reader: asyncio.StreamReader) -> Received:

@@ -8,11 +8,11 @@ from pydantic import JsonValue
 from parleyd.models.gemini import GeminiModel
 from parleyd.turns.model import (
     ModelCall,
-    Part,
     ProviderMessage,
     Tool,
 )
 from tests.models.fake_gemini import FakeGemini, frame
+from tests.models.streamed import parts_of
 
 SIGNATURE = bytes(range(256))
 
@@ -27,10 +27,6 @@ def call_of(
 ) -> ModelCall:
     messages = (model.user_message("Hi."), *later)
     return ModelCall(system, messages, tools, tool_choice, temperature)
-
-
-async def parts_of(model: GeminiModel, call: ModelCall) -> list[Part]:
-    return [part async for part in model.stream(call)]
 
 
 async def sent(server: FakeGemini, model: GeminiModel, call: ModelCall) -> dict[str, Any]:

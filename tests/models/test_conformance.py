@@ -15,6 +15,7 @@ from parleyd.turns.model import (
     UndecodableMessages,
 )
 from tests.models.adapters import ADAPTERS, Adapter
+from tests.models.streamed import message_parts, parts_of, usage_of
 
 DEADLINE = 10
 
@@ -27,14 +28,19 @@ async def adapter(request: pytest.FixtureRequest) -> AsyncIterator[Adapter]:
 
 async def test_text_streams_in_parts(adapter: Adapter) -> None:
     call = adapter.call(adapter.chatting)
-    parts = [part async for part in adapter.model.stream(call)]
+    parts = await parts_of(adapter.model, call)
     assert len(parts) > 1
     assert all(isinstance(part, TextPart) for part in parts)
     assert "".join(part.text for part in parts if isinstance(part, TextPart)).startswith("Hello")
 
 
+async def test_what_a_call_uses_is_told_beside_its_message(adapter: Adapter) -> None:
+    used = await usage_of(adapter.model, adapter.call(adapter.chatting))
+    assert used[-1:] == [adapter.used] * bool(adapter.used)
+
+
 async def test_a_call_has_its_name_and_its_arguments(adapter: Adapter) -> None:
-    parts = [part async for part in adapter.model.stream(adapter.call(adapter.asking))]
+    parts = await parts_of(adapter.model, adapter.call(adapter.asking))
     (call,) = [part for part in parts if isinstance(part, CallPart)]
     assert call.name == "ask_choice"
     assert isinstance(call.args, dict)
@@ -42,7 +48,7 @@ async def test_a_call_has_its_name_and_its_arguments(adapter: Adapter) -> None:
 
 async def test_decode_undoes_encode(adapter: Adapter) -> None:
     model = adapter.model
-    parts = [part async for part in model.stream(adapter.call(adapter.asking))]
+    parts = await parts_of(model, adapter.call(adapter.asking))
     messages = (
         model.user_message("Set up my plan.\x00"),
         model.reply_message("I have: a plan \ud800."),
@@ -102,26 +108,26 @@ async def test_one_tool_message_holds_all_outcomes_in_call_order(adapter: Adapte
 
 async def test_a_step_comes_back_from_a_pause_as_it_was_streamed(adapter: Adapter) -> None:
     model = adapter.model
-    parts = [part async for part in model.stream(adapter.call(adapter.asking))]
+    parts = await parts_of(model, adapter.call(adapter.asking))
     stored = model.encode((model.assistant_message(parts),))
     resumed = _answered(adapter, model.decode(model.codec, stored))
     assert resumed[0] == model.assistant_message(parts)
-    assert [part async for part in model.stream(adapter.call(adapter.asking, *resumed))]
+    assert await parts_of(model, adapter.call(adapter.asking, *resumed))
     assert adapter.opaque_sent() == list(adapter.opaque)
 
 
 async def test_the_next_call_after_an_answer_replies(adapter: Adapter) -> None:
     model = adapter.model
-    parts = [part async for part in model.stream(adapter.call(adapter.asking))]
+    parts = await parts_of(model, adapter.call(adapter.asking))
     later = _answered(adapter, (model.assistant_message(parts),))
-    reply = [part async for part in model.stream(adapter.call(adapter.asking, *later))]
+    reply = await parts_of(model, adapter.call(adapter.asking, *later))
     assert any(isinstance(part, TextPart) for part in reply)
     assert not any(isinstance(part, CallPart) for part in reply)
 
 
 async def test_leaving_the_stream_ends_the_call(adapter: Adapter) -> None:
-    async with aclosing(adapter.model.stream(adapter.call(adapter.hanging))) as parts:
-        assert isinstance(await anext(parts), TextPart)
+    async with aclosing(adapter.model.stream(adapter.call(adapter.hanging))) as stream:
+        assert isinstance(await anext(message_parts(stream)), TextPart)
     async with asyncio.timeout(DEADLINE):
         await adapter.ended()
 

@@ -23,6 +23,7 @@ from parleyd.turns.model import (
     Tool,
     ToolOutcome,
 )
+from tests.models.streamed import parts_of
 
 CANCELLED_BY_MESSAGE: JsonValue = {"action": "cancel", "reason": "user_sent_message"}
 DECLINED: JsonValue = {"action": "decline"}
@@ -64,7 +65,7 @@ class Conversation:
     async def _step(self) -> list[Part]:
         choice = "auto" if self._tools else None
         call = ModelCall(None, tuple(self._messages), self._tools, choice, 1.0)
-        parts = [part async for part in self.model.stream(call)]
+        parts = await parts_of(self.model, call)
         self._messages.append(self.model.assistant_message(parts))
         return parts
 
@@ -309,9 +310,7 @@ async def test_a_message_instead_of_an_answer_sets_the_question_aside() -> None:
         conversation.model.tool_message([cancelled]),
         conversation.model.user_message("hello"),
     )
-    parts = [
-        part async for part in conversation.model.stream(ModelCall(None, messages, (), None, 1.0))
-    ]
+    parts = await parts_of(conversation.model, ModelCall(None, messages, (), None, 1.0))
     assert text_of(parts).startswith("I set my question aside. Hello!")
 
 

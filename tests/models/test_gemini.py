@@ -19,7 +19,8 @@ from parleyd.turns.model import (
 )
 from tests.models.conftest import KEY
 from tests.models.fake_gemini import FakeGemini, frame
-from tests.models.gemini_calls import SIGNATURE, call_of, function_call, parts_of, plain, sent
+from tests.models.gemini_calls import SIGNATURE, call_of, function_call, plain, sent
+from tests.models.streamed import parts_of, usage_of
 
 
 async def test_the_request_is_one_stream_with_the_key_in_a_header(
@@ -141,6 +142,33 @@ async def test_thoughts_and_signed_empty_text_are_kept_and_not_shown(
         {"text": "Yes."},
         {"text": "", "thoughtSignature": SIGNATURE},
     ]
+
+
+async def test_parts_after_a_call_keep_their_places(
+    server: FakeGemini, gemini: GeminiModel
+) -> None:
+    server.answer(
+        frame({"text": "Let me see."}, function_call("list_todos", {}, SIGNATURE)),
+        frame({"text": "I am looking."}, {"text": "Hm.", "thought": True}, finish="STOP"),
+    )
+    parts = await parts_of(gemini, call_of(gemini))
+    assert [type(part) for part in parts] == [TextPart, CallPart, TextPart, ThoughtPart]
+    body = await sent(server, gemini, call_of(gemini, gemini.assistant_message(parts)))
+    assert [plain(part) for part in body["contents"][1]["parts"]] == [
+        {"text": "Let me see."},
+        {"functionCall": {"name": "list_todos", "args": {}}, "thoughtSignature": SIGNATURE},
+        {"text": "I am looking."},
+        {"text": "Hm.", "thought": True},
+    ]
+
+
+async def test_what_a_call_has_used_is_told_as_it_grows(
+    server: FakeGemini, gemini: GeminiModel
+) -> None:
+    more = frame({"text": "there."}, finish="STOP")
+    more["usageMetadata"] = {"totalTokenCount": 12}
+    server.answer(frame({"text": "Hello "}), more)
+    assert await usage_of(gemini, call_of(gemini)) == [7, 12]
 
 
 async def test_the_sdk_runs_no_function_and_asks_once(

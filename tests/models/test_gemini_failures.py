@@ -4,6 +4,8 @@ import asyncio
 import json
 import traceback
 from contextlib import aclosing
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 
@@ -17,6 +19,7 @@ from parleyd.turns.model import (
 )
 from tests.models.conftest import KEY
 from tests.models.fake_gemini import FakeGemini, Frame, error_frame, frame
+from tests.models.streamed import message_parts, parts_of
 
 DEADLINE = 10
 
@@ -30,7 +33,7 @@ async def failed(model: GeminiModel) -> tuple[ModelFailed, list[Part]]:
     parts: list[Part] = []
     try:
         async with asyncio.timeout(DEADLINE), aclosing(model.stream(call_of(model))) as stream:
-            async for part in stream:
+            async for part in message_parts(stream):
                 parts.append(part)  # noqa: PERF401 - what came before the failure counts
     except ModelFailed as failure:
         return failure, parts
@@ -58,6 +61,50 @@ async def test_a_status_has_its_kind_and_is_not_asked_again(
     assert (failure.kind, parts) == (kind, [])
     assert "Not now." in str(failure)
     assert len(server.received) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "delay", "header", "wait"),
+    [
+        (429, "37s", None, 37.0),
+        (503, "0.250s", None, 0.25),
+        (429, "2s", "60", 2.0),
+        (429, None, "60", 60.0),
+        (503, None, "Mon, 30 Nov 2020 10:00:00 GMT", 0.0),
+        (429, "soon", None, None),
+        (429, None, "soon", None),
+        (429, None, None, None),
+        (500, "37s", "60", None),
+        (400, "37s", "60", None),
+    ],
+)
+async def test_f20_how_long_to_wait_is_the_providers_word(
+    server: FakeGemini,
+    gemini: GeminiModel,
+    status: int,
+    delay: str | None,
+    header: str | None,
+    wait: float | None,
+) -> None:
+    help_ = {"@type": "type.googleapis.com/google.rpc.Help"}
+    retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}
+    body = error_frame(status, "NO", "Not now.", help_, *([retry] if delay else []))
+    server.refuse(status, json.dumps(body), *([f"retry-after: {header}"] if header else []))
+    failure, _ = await failed(gemini)
+    assert failure.wait_seconds == wait
+
+
+async def test_a_wait_can_be_asked_for_in_the_stream_and_until_a_time(
+    server: FakeGemini, gemini: GeminiModel
+) -> None:
+    retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "4s"}
+    server.answer(error_frame(503, "UNAVAILABLE", "Overloaded.", retry))
+    until = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
+    server.refuse(503, "Overloaded.", f"retry-after: {until}")
+    in_stream, _ = await failed(gemini)
+    by_time, _ = await failed(gemini)
+    assert in_stream.wait_seconds == 4
+    assert by_time.wait_seconds == pytest.approx(90, abs=5)
 
 
 async def test_a_status_without_json_is_a_failure_too(
@@ -163,6 +210,17 @@ async def test_a_finish_that_the_sdk_does_not_know_is_a_failure(
     assert "BORED" in str(failure)
 
 
+@pytest.mark.parametrize("reason", ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])
+@pytest.mark.parametrize("frames", [(), (frame({"text": ""}),)], ids=["no part", "an empty part"])
+async def test_a_call_that_the_model_spoils_is_no_empty_reply(
+    server: FakeGemini, gemini: GeminiModel, reason: str, frames: tuple[Frame, ...]
+) -> None:
+    """Such a call fails as a server does, before any part: it is repeated (spec turns 5.5)."""
+    server.answer(*frames, frame(finish=reason))
+    failure, parts = await failed(gemini)
+    assert (failure.kind, parts) == ("server", [])
+
+
 async def test_a_malformed_call_after_thoughts_alone_has_streamed_nothing(
     server: FakeGemini, gemini: GeminiModel
 ) -> None:
@@ -220,7 +278,7 @@ async def test_an_answer_cut_at_the_token_limit_is_an_answer(
     server: FakeGemini, gemini: GeminiModel
 ) -> None:
     server.answer(frame({"text": "I was"}, finish="MAX_TOKENS"))
-    assert len([part async for part in gemini.stream(call_of(gemini))]) == 1
+    assert len(await parts_of(gemini, call_of(gemini))) == 1
 
 
 @pytest.mark.parametrize(
@@ -253,5 +311,5 @@ async def test_a_call_after_a_failure_works(server: FakeGemini, gemini: GeminiMo
     server.refuse(500, json.dumps(error_frame(500, "INTERNAL", "Not now.")))
     server.answer(frame({"text": "Fine."}, finish="STOP"))
     await failed(gemini)
-    (part,) = [part async for part in gemini.stream(call_of(gemini))]
+    (part,) = await parts_of(gemini, call_of(gemini))
     assert isinstance(part, TextPart)

@@ -16,7 +16,8 @@ from parleyd.turns.model import (
 )
 from tests.models.conftest import KEY
 from tests.models.fake_gemini import FakeGemini, frame
-from tests.models.gemini_calls import SIGNATURE, call_of, function_call, parts_of, plain, sent
+from tests.models.gemini_calls import SIGNATURE, call_of, function_call, plain, sent
+from tests.models.streamed import parts_of
 
 BYPASS = b"skip_thought_signature_validator"
 

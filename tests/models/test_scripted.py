@@ -1,6 +1,7 @@
 """The scripted model: what the tests of everything above it rely on."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import pytest
@@ -12,10 +13,13 @@ from parleyd.models.script import (
     Call,
     Fail,
     Hold,
+    Raise,
     ScriptedMessage,
     ScriptedStep,
     Text,
     Thought,
+    Unforeseen,
+    Usage,
 )
 from parleyd.models.scripted import (
     ScriptedModel,
@@ -32,11 +36,15 @@ from parleyd.turns.model import (
     ModelFailureKind,
     Part,
     ProviderMessage,
+    StreamPart,
     TextPart,
     ThoughtPart,
     Tool,
     ToolOutcome,
+    UsagePart,
 )
+from tests.models import streamed
+from tests.models.streamed import message_parts
 from tests.standard_asks import PLAN, PLAN_ID, REGION, ask_plan, ask_region
 
 DEADLINE = 10
@@ -47,7 +55,11 @@ def call_of(model: ScriptedModel, prompt: str, *later: ProviderMessage) -> Model
 
 
 async def parts_of(model: ScriptedModel, prompt: str, *later: ProviderMessage) -> list[Part]:
-    return [part async for part in model.stream(call_of(model, prompt, *later))]
+    return await streamed.parts_of(model, call_of(model, prompt, *later))
+
+
+def stream_of(model: ScriptedModel, prompt: str) -> AsyncIterator[StreamPart]:
+    return model.stream(call_of(model, prompt))
 
 
 async def text_of(model: ScriptedModel, prompt: str, *later: ProviderMessage) -> str:
@@ -126,7 +138,7 @@ async def test_steps_by_prompt_are_those_of_the_last_prompt() -> None:
     earlier = (model.user_message("one"), model.reply_message("1"))
     assert await text_of(model, "one") == "1"
     two = ModelCall(None, (*earlier, model.user_message("two")), (), None, 1.0)
-    assert [part.raw async for part in model.stream(two)] == [Text("2")]
+    assert [part.raw for part in await streamed.parts_of(model, two)] == [Text("2")]
     assert await text_of(model, "one") == "1!"
     with pytest.raises(ScriptEnded):
         await text_of(model, "three")
@@ -152,7 +164,7 @@ async def test_replies_of_earlier_turns_are_no_progress() -> None:
     model = ScriptedModel(by_progress([Text("First.")]))
     earlier = (model.user_message("Before."), model.reply_message("Yes."))
     call = ModelCall(None, (*earlier, model.user_message("Go.")), (), None, 1.0)
-    assert [part.raw async for part in model.stream(call)] == [Text("First.")]
+    assert [part.raw for part in await streamed.parts_of(model, call)] == [Text("First.")]
 
 
 async def test_any_function_of_the_call_can_pick() -> None:
@@ -165,12 +177,32 @@ async def test_any_function_of_the_call_can_pick() -> None:
 @pytest.mark.parametrize("kind", ["rate_limit", "server", "timeout", "refused", "other"])
 async def test_a_step_can_fail_after_its_parts(kind: ModelFailureKind) -> None:
     model = ScriptedModel(in_turn([Text("I was"), Fail(kind, "Overloaded.")]))
-    stream = model.stream(call_of(model, "Go."))
+    stream = message_parts(model.stream(call_of(model, "Go.")))
     assert (await anext(stream)).raw == Text("I was")
     with pytest.raises(ModelFailed, match="Overloaded") as caught:
         await anext(stream)
     assert caught.value.kind == kind
     assert model.streaming == 0
+
+
+async def test_a_failure_can_ask_for_a_wait() -> None:
+    model = ScriptedModel(in_turn([Fail("rate_limit", wait_seconds=3.5)]))
+    with pytest.raises(ModelFailed) as caught:
+        await parts_of(model, "Go.")
+    assert caught.value.wait_seconds == 3.5
+
+
+async def test_a_step_can_break_as_no_vendor_does() -> None:
+    with pytest.raises(Unforeseen, match="key=SECRET"):
+        await parts_of(ScriptedModel(in_turn([Text("I was"), Raise("key=SECRET")])), "Go.")
+
+
+async def test_usage_is_no_part_of_the_message() -> None:
+    step: ScriptedStep = [Usage(3), Text("A."), Usage(5)]
+    streamed_ = [part async for part in stream_of(ScriptedModel(in_turn(step)), "Go.")]
+    assert streamed_ == [UsagePart(3), TextPart("A.", Text("A.")), UsagePart(5)]
+    with pytest.raises(ModelFailed):
+        await parts_of(ScriptedModel(in_turn([Usage(3)])), "Go.")
 
 
 async def test_a_step_without_a_part_fails() -> None:
@@ -188,6 +220,16 @@ async def test_a_held_call_goes_on_once_it_is_released() -> None:
         model.holds.release("middle")
         assert await reading == "AB"
     assert model.streaming == 0
+
+
+async def test_a_hold_counts_the_calls_that_come_to_it() -> None:
+    model = ScriptedModel(by_progress([Hold("crowded"), Text("A")]))
+    async with asyncio.timeout(DEADLINE), asyncio.TaskGroup() as calls:
+        for _ in range(3):
+            calls.create_task(text_of(model, "Go."))
+        await model.holds.reached("crowded", times=3)
+        assert model.streaming == 3
+        model.holds.release("crowded")
 
 
 async def test_a_hold_released_early_holds_nothing() -> None:

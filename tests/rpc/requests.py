@@ -20,14 +20,23 @@ from parley.v1.conversations_pb2 import (
     GetConversationRequest,
     ListConversationsRequest,
     ListMessagesRequest,
+    RateMessageRequest,
     UpdateConversationRequest,
 )
-from parley.v1.turns_pb2 import ListPendingAsksRequest, StreamTurnRequest, TurnRequest
+from parley.v1.turns_pb2 import (
+    GetTurnRequest,
+    ListPendingAsksRequest,
+    StreamTurnRequest,
+    TurnRequest,
+    WatchTurnRequest,
+)
 from parleyd.store.tables import metadata
 
 Request: TypeAlias = (
     StreamTurnRequest
     | TurnRequest
+    | WatchTurnRequest
+    | GetTurnRequest
     | ListPendingAsksRequest
     | CreateConversationRequest
     | GetConversationRequest
@@ -35,6 +44,7 @@ Request: TypeAlias = (
     | UpdateConversationRequest
     | DeleteConversationRequest
     | ListMessagesRequest
+    | RateMessageRequest
     | ValidateAskRequest
     | ValidateAnswerRequest
     | DeriveCardRequest
@@ -48,6 +58,10 @@ async def send(client: parley.Client, request: Request) -> Message | list[Messag
             return [response async for response in client.turns.StreamTurn(request)]
         case TurnRequest():
             return await client.turns.Turn(request)
+        case WatchTurnRequest():
+            return [response async for response in client.turns.WatchTurn(request)]
+        case GetTurnRequest():
+            return await client.turns.GetTurn(request)
         case ListPendingAsksRequest():
             return await client.turns.ListPendingAsks(request)
         case CreateConversationRequest():
@@ -62,6 +76,8 @@ async def send(client: parley.Client, request: Request) -> Message | list[Messag
             return await client.conversations.DeleteConversation(request)
         case ListMessagesRequest():
             return await client.conversations.ListMessages(request)
+        case RateMessageRequest():
+            return await client.conversations.RateMessage(request)
         case ValidateAskRequest():
             return await client.contract.ValidateAsk(request)
         case ValidateAnswerRequest():

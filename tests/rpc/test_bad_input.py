@@ -23,15 +23,19 @@ from parley.v1.conversations_pb2 import (
     GetConversationRequest,
     ListConversationsRequest,
     ListMessagesRequest,
+    RateMessageRequest,
     UpdateConversationRequest,
 )
 from parley.v1.turns_pb2 import (
     AnswerInput,
     ButtonInput,
+    GetTurnRequest,
     ListPendingAsksRequest,
     PromptInput,
+    RetryInput,
     StreamTurnRequest,
     TurnRequest,
+    WatchTurnRequest,
 )
 from parleyd.contract import limits
 from parleyd.models.script import Text
@@ -47,6 +51,8 @@ PROMPT = PromptInput(text="Hello")
 TEAM = AskAnswer(accept=AcceptAnswer(choice=ChoiceAnswer(selected=["team"])))
 ANSWER = AnswerInput(tool_call_id=PLAN_ID, answer=TEAM)
 BUTTON = ButtonInput(tool_call_id=PLAN_ID, button_id="option:team")
+NO_TURN = "7e57ab1e-0000-4000-8000-000000000000"
+RETRY = RetryInput(turn_id=NO_TURN)
 
 
 def answering(answer: AskAnswer) -> StreamTurnRequest:
@@ -89,6 +95,23 @@ TURNS: dict[str, Bad] = {
         "conversationId",
         "MISSING_REQUIRED",
     ),
+    "retry_without_conversation": invalid(
+        StreamTurnRequest(retry=RETRY),
+        "CONVERSATION_REQUIRED",
+        "conversationId",
+        "MISSING_REQUIRED",
+    ),
+    "retry_without_turn": invalid(
+        StreamTurnRequest(conversation_id=HERE, retry=RetryInput()),
+        "TURN_ID_REQUIRED",
+        "turnId",
+        "MISSING_REQUIRED",
+    ),
+    "retry_of_another_conversations_turn": Bad(
+        StreamTurnRequest(conversation_id=HERE, retry=RETRY),
+        StatusCode.NOT_FOUND,
+        "TURN_NOT_FOUND",
+    ),
     "answer_without_ask": invalid(
         StreamTurnRequest(conversation_id=HERE, answer=AnswerInput(answer=TEAM)),
         "TOOL_CALL_ID_REQUIRED",
@@ -114,6 +137,16 @@ TURNS: dict[str, Bad] = {
         "INVALID_REQUEST",
         "toolCallId",
         "TOO_LONG",
+    ),
+    "unknown_surface_of_a_retry": invalid(
+        StreamTurnRequest(
+            conversation_id=HERE,
+            retry=RETRY,
+            surface=7,  # pyright: ignore[reportArgumentType] - what no enum has
+        ),
+        "UNKNOWN_SURFACE",
+        "surface",
+        "INVALID_ENUM",
     ),
     "unknown_surface": invalid(
         StreamTurnRequest(
@@ -209,6 +242,114 @@ NO_IDS = {
 }
 
 
+LOOKS: dict[str, Bad] = {
+    "watch_without_conversation": invalid(
+        WatchTurnRequest(turn_id=NO_TURN),
+        "CONVERSATION_REQUIRED",
+        "conversationId",
+        "MISSING_REQUIRED",
+    ),
+    "watch_without_turn": invalid(
+        WatchTurnRequest(conversation_id=HERE), "TURN_ID_REQUIRED", "turnId", "MISSING_REQUIRED"
+    ),
+    "watch_after_less_than_nothing": invalid(
+        WatchTurnRequest(conversation_id=HERE, turn_id=NO_TURN, after_sequence=-1),
+        "INVALID_REQUEST",
+        "afterSequence",
+        "RANGE_INVALID",
+    ),
+    "watch_of_no_turn": Bad(
+        WatchTurnRequest(conversation_id=HERE, turn_id=NO_TURN),
+        StatusCode.NOT_FOUND,
+        "TURN_NOT_FOUND",
+    ),
+    "look_without_conversation": invalid(
+        GetTurnRequest(turn_id=NO_TURN),
+        "CONVERSATION_REQUIRED",
+        "conversationId",
+        "MISSING_REQUIRED",
+    ),
+    "look_without_turn": invalid(
+        GetTurnRequest(conversation_id=HERE), "TURN_ID_REQUIRED", "turnId", "MISSING_REQUIRED"
+    ),
+    "look_at_no_turn": Bad(
+        GetTurnRequest(conversation_id=HERE, turn_id=NO_TURN),
+        StatusCode.NOT_FOUND,
+        "TURN_NOT_FOUND",
+    ),
+}
+
+RATINGS: dict[str, Bad] = {
+    "unknown_rating": invalid(
+        RateMessageRequest(
+            conversation_id=HERE,
+            message_id="1",
+            rating=7,  # pyright: ignore[reportArgumentType] - what no enum has
+        ),
+        "INVALID_RATING",
+        "rating",
+        "INVALID_ENUM",
+    ),
+    "no_message": Bad(
+        RateMessageRequest(conversation_id=HERE, message_id="1000"),
+        StatusCode.NOT_FOUND,
+        "MESSAGE_NOT_FOUND",
+    ),
+    "the_largest_message": Bad(
+        RateMessageRequest(conversation_id=HERE, message_id=str(2**63 - 1)),
+        StatusCode.NOT_FOUND,
+        "MESSAGE_NOT_FOUND",
+    ),
+    "message_nought": Bad(
+        RateMessageRequest(conversation_id=HERE, message_id="0"),
+        StatusCode.NOT_FOUND,
+        "MESSAGE_NOT_FOUND",
+    ),
+    **{
+        f"message_{name}": invalid(
+            RateMessageRequest(conversation_id=HERE, message_id=text),
+            "INVALID_REQUEST",
+            "messageId",
+            "INVALID_FORMAT",
+        )
+        for name, text in {
+            "missing": "",
+            "negative": "-1",
+            "signed": "+1",
+            "padded": "01",
+            "spaced": " 1",
+            "with_newline": "1\n",
+            "hexadecimal": "0x1",
+            "fraction": "1.0",
+            "underscored": "1_0",
+            "other_digits": "١",
+            "too_large": str(2**63),
+            "huge": "9" * 5000,
+        }.items()
+    },
+}
+
+
+def asking_for(turn_id: str) -> list[Request]:
+    """Returns a request of every kind that names a turn."""
+    return [
+        StreamTurnRequest(conversation_id=HERE, retry=RetryInput(turn_id=turn_id)),
+        TurnRequest(conversation_id=HERE, retry=RetryInput(turn_id=turn_id)),
+        WatchTurnRequest(conversation_id=HERE, turn_id=turn_id),
+        GetTurnRequest(conversation_id=HERE, turn_id=turn_id),
+    ]
+
+
+def repeatable(request_id: str) -> list[Request]:
+    """Returns a request of every kind that takes a request id."""
+    return [
+        StreamTurnRequest(prompt=PROMPT, request_id=request_id),
+        StreamTurnRequest(conversation_id=HERE, answer=ANSWER, request_id=request_id),
+        TurnRequest(conversation_id=HERE, prompt=PROMPT, request_id=request_id),
+        CreateConversationRequest(request_id=request_id),
+    ]
+
+
 def naming(conversation_id: str) -> list[Request]:
     """Returns a request of every kind that names a conversation."""
     return [
@@ -216,6 +357,10 @@ def naming(conversation_id: str) -> list[Request]:
         StreamTurnRequest(conversation_id=conversation_id, answer=ANSWER),
         TurnRequest(conversation_id=conversation_id, prompt=PROMPT),
         TurnRequest(conversation_id=conversation_id, button=BUTTON),
+        StreamTurnRequest(conversation_id=conversation_id, retry=RETRY),
+        WatchTurnRequest(conversation_id=conversation_id, turn_id=NO_TURN),
+        GetTurnRequest(conversation_id=conversation_id, turn_id=NO_TURN),
+        RateMessageRequest(conversation_id=conversation_id, message_id="1"),
         GetConversationRequest(conversation_id=conversation_id),
         UpdateConversationRequest(
             conversation=Conversation(conversation_id=conversation_id, title="Mine")
@@ -302,6 +447,32 @@ async def test_what_is_no_id_is_refused_everywhere(
                 await paused.refuses(
                     invalid(request, "INVALID_REQUEST", "conversationId", "INVALID_FORMAT")
                 )
+        for request in asking_for(text):
+            with subtests.test(name, request=type(request).__name__):
+                await paused.refuses(
+                    invalid(request, "INVALID_REQUEST", "turnId", "INVALID_FORMAT")
+                )
+        for request in repeatable(text):
+            with subtests.test(name, request=type(request).__name__):
+                await paused.refuses(
+                    invalid(request, "INVALID_REQUEST", "requestId", "INVALID_FORMAT")
+                )
+
+
+async def test_a_look_at_a_turn_that_can_not_be_is_refused(
+    paused: Paused, subtests: pytest.Subtests
+) -> None:
+    for name, bad in LOOKS.items():
+        with subtests.test(name):
+            await paused.refuses(bad)
+
+
+async def test_a_rating_that_can_not_be_is_refused(
+    paused: Paused, subtests: pytest.Subtests
+) -> None:
+    for name, bad in RATINGS.items():
+        with subtests.test(name):
+            await paused.refuses(bad)
 
 
 NO_TOKENS = ("nonsense", "WyJhIl0", "WyJhIiwiYiJd", "bnVsbA", "=", "\x00", "é")

@@ -1,5 +1,7 @@
 """Conversations and the list of pending asks, over the wire (spec turns 7.2, 7.3, 15.10)."""
 
+from uuid import uuid4
+
 import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
 from grpc import StatusCode
@@ -15,6 +17,8 @@ from parley.v1.conversations_pb2 import (
     Message,
     MessageAsk,
     PendingAskView,
+    RateMessageRequest,
+    Rating,
     UpdateConversationRequest,
 )
 from parley.v1.turns_pb2 import AnswerInput, ListPendingAsksRequest, StreamTurnRequest
@@ -89,9 +93,48 @@ async def test_a_conversation_can_be_made_without_a_body(noor: Person) -> None:
     }
 
 
-async def test_a_repeat_makes_another(noor: Person) -> None:
+async def test_a_repeat_without_a_request_id_makes_another(noor: Person) -> None:
     ids = {(await create(noor, title="Trip")).conversation_id for _ in range(2)}
     assert len(ids) == 2
+
+
+async def test_a_repeat_with_a_request_id_gets_the_first_conversation_as_it_is_now(
+    server: Server, noor: Person
+) -> None:
+    request = CreateConversationRequest(
+        conversation=Conversation(title=" Trip ", project="home"), request_id=str(uuid4())
+    )
+    same = CreateConversationRequest(
+        conversation=Conversation(title="Trip", project="home"),
+        request_id=request.request_id.upper(),
+    )
+    create_one = noor.client.conversations.CreateConversation
+    made = (await create_one(request)).conversation
+    assert (await create_one(same)).conversation == made
+    renamed = await update(noor, made.conversation_id, title="Journey")
+    assert (await create_one(request)).conversation == renamed
+    assert await listed(noor) == [made.conversation_id]
+    ivo = await server.person("ivo")
+    theirs = await ivo.client.conversations.CreateConversation(request)
+    assert theirs.conversation.conversation_id != made.conversation_id
+
+
+async def test_another_request_with_a_request_id_of_before_is_refused(
+    noor: Person, engine: AsyncEngine
+) -> None:
+    request_id = str(uuid4())
+    trip = Conversation(title="Trip")
+    await noor.client.conversations.CreateConversation(
+        CreateConversationRequest(conversation=trip, request_id=request_id)
+    )
+    before = await stored(engine)
+    for other in (Conversation(title="Walk"), Conversation(title="Trip", project="home"), None):
+        error = await refusal(
+            noor.client, CreateConversationRequest(conversation=other, request_id=request_id)
+        )
+        assert (error.code, error.reason) == (StatusCode.ALREADY_EXISTS, "REQUEST_ID_REUSED")
+        assert error.metadata == {"request_id": request_id}
+    assert await stored(engine) == before
 
 
 async def test_a_title_is_trimmed_and_both_texts_are_data(noor: Person) -> None:
@@ -276,6 +319,50 @@ async def test_an_ask_and_its_answer_are_two_messages(noor: Person) -> None:
     assert result.ask.answer == accept("team")
     assert not result.ask.HasField("input")
     assert result.result_json == '{"action":"accept","content":{"selected":["team"]}}'
+
+
+# ---------------------------------------------------------------- ratings
+
+
+async def rate(person: Person, of: Message, rating: Rating.ValueType) -> None:
+    request = RateMessageRequest(
+        conversation_id=of.conversation_id, message_id=of.message_id, rating=rating
+    )
+    await person.client.conversations.RateMessage(request)
+
+
+async def test_h4_any_message_can_be_rated_and_the_rating_taken_back(noor: Person) -> None:
+    asked = await noor.prompt("Set up my workspace")
+    own = asked.conversation_id
+    await noor.answer(own, PLAN_ID, accept("team"))
+    before, conversation = await noor.messages(own), await noor.conversation(own)
+    steps = (Rating.RATING_UP, Rating.RATING_UP, Rating.RATING_DOWN, Rating.RATING_UNSPECIFIED)
+    for place, message in enumerate(before):
+        for rating in steps:
+            await rate(noor, message, rating)
+            now = await noor.messages(own)
+            assert now[place].rating == rating
+            now[place].rating = Rating.RATING_UNSPECIFIED
+            assert now == before
+    assert await noor.conversation(own) == conversation
+
+
+async def test_h4_a_rating_is_refused_to_others_and_for_what_is_gone(
+    server: Server, noor: Person, engine: AsyncEngine
+) -> None:
+    asked = await noor.prompt("Set up my workspace")
+    (message, *_) = await noor.messages(asked.conversation_id)
+    before = await stored(engine)
+    ivo = await server.person("ivo")
+    request = RateMessageRequest(
+        conversation_id=message.conversation_id, message_id=message.message_id
+    )
+    error = await refusal(ivo.client, request)
+    assert (error.code, error.reason) == (StatusCode.PERMISSION_DENIED, "NOT_OWNER")
+    assert await stored(engine) == before
+    await delete(noor, message.conversation_id)
+    error = await refusal(noor.client, request)
+    assert (error.code, error.reason) == (StatusCode.NOT_FOUND, "CONVERSATION_NOT_FOUND")
 
 
 # ---------------------------------------------------------------- pending asks

@@ -57,6 +57,12 @@ def one_of_each() -> Iterator[ParleyError]:
     yield errors.NotOwner()
     yield errors.OptionForbidden("model", "Leave the model empty.")
     yield errors.ConversationNotFound(TURN)
+    yield errors.TurnNotFound(TURN)
+    yield errors.MessageNotFound(5)
+    yield errors.TurnNotRetryable(TURN, "failed", UUID(int=8))
+    yield errors.RequestIdReused(UUID(int=9))
+    yield errors.RateLimited("turns of one person run", 8)
+    yield errors.EventsExpired(TURN)
     yield errors.AskNotPending("call_1", errors.Resolution(TURN, "accept", MOMENT), "call_2")
     yield errors.ModelNotConfigured()
     yield errors.Unavailable("The database can't be reached.")
@@ -139,6 +145,18 @@ async def test_a_lost_race_names_its_winner(wire: Wire) -> None:
         "action": "decline",
         "resolve_time": "2026-01-02T03:04:05Z",
         "current_tool_call_id": "call_2",
+    }
+
+
+async def test_a_turn_that_can_not_be_retried_names_what_retried_it(wire: Wire) -> None:
+    wire.servicer.raises(errors.TurnNotRetryable(TURN, "failed", UUID(int=8)))
+    async with wire.client() as client:
+        error = parley.error_of(await failure(client))
+    assert (error.code, error.reason) == (StatusCode.FAILED_PRECONDITION, "TURN_NOT_RETRYABLE")
+    assert error.metadata == {
+        "turn_id": str(TURN),
+        "state": "failed",
+        "retried_by_turn_id": str(UUID(int=8)),
     }
 
 

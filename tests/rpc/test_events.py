@@ -15,16 +15,19 @@ from parleyd.contract.events import (
     Done,
     EventBody,
     Failed,
+    Resumed,
     Started,
     Text,
     ToolCalled,
     ToolReturned,
     TurnEvent,
 )
+from parleyd.contract.previews import Preview, PreviewDiscarded, TextPreview
 from parleyd.contract.turns import TurnState
 from parleyd.rpc.ask_inputs import ask_input_from_proto
 from parleyd.rpc.events import event_to_proto, state_to_proto
 from parleyd.rpc.kinds import kind_to_proto
+from parleyd.rpc.previews import preview_to_proto
 from tests.rpc.every_kind import INPUTS, Json
 from tests.rpc.json_values import card_of, exact
 
@@ -37,6 +40,14 @@ EVENTS: dict[str, tuple[EventBody, str, dict[str, Any]]] = {
         "started",
         {"conversationId": str(CONVERSATION), "conversationCreated": True},
     ),
+    "started_again": (
+        Started(
+            conversation_id=CONVERSATION, conversation_created=False, retry_of_turn_id=UUID(int=3)
+        ),
+        "started",
+        {"conversationId": str(CONVERSATION), "retryOfTurnId": str(UUID(int=3))},
+    ),
+    "resumed": (Resumed(attempt=2), "resumed", {"attempt": 2}),
     "ask_resolved": (
         AskResolved(tool_call_id="call_1", action="cancel"),
         "ask_resolved",
@@ -144,6 +155,15 @@ EVENTS: dict[str, tuple[EventBody, str, dict[str, Any]]] = {
     ),
 }
 
+PREVIEWS: dict[str, tuple[Preview, str, dict[str, Any]]] = {
+    "text_preview": (
+        TextPreview(turn_id=TURN, delta="Setting up"),
+        "text_preview",
+        {"delta": "Setting up"},
+    ),
+    "preview_discarded": (PreviewDiscarded(turn_id=TURN), "preview_discarded", {}),
+}
+
 
 @pytest.mark.parametrize(("body", "name", "content"), EVENTS.values(), ids=EVENTS.keys())
 def test_an_event_arrives_whole(body: EventBody, name: str, content: dict[str, Any]) -> None:
@@ -153,6 +173,16 @@ def test_an_event_arrives_whole(body: EventBody, name: str, content: dict[str, A
     assert sent.WhichOneof("event") == name
     whole = MessageToDict(sent, preserving_proto_field_name=True)
     assert MessageToDict(getattr(sent, name)) == content, whole
+
+
+@pytest.mark.parametrize(("preview", "name", "content"), PREVIEWS.values(), ids=PREVIEWS.keys())
+def test_a_preview_arrives_whole_and_without_a_number(
+    preview: Preview, name: str, content: dict[str, Any]
+) -> None:
+    sent = turns_pb2.TurnEvent.FromString(preview_to_proto(preview).SerializeToString())
+    assert (sent.sequence, sent.turn_id) == (0, str(TURN))
+    assert sent.WhichOneof("event") == name
+    assert MessageToDict(getattr(sent, name)) == content
 
 
 @pytest.mark.parametrize(("kind", "ask_input"), INPUTS.values(), ids=INPUTS.keys())
@@ -179,7 +209,9 @@ def test_an_ask_of_any_kind_arrives_whole(kind: AskKind, ask_input: Json) -> Non
 def test_every_event_there_is_is_sent_in_these_tests() -> None:
     oneof = turns_pb2.TurnEvent.DESCRIPTOR.oneofs_by_name["event"]
     assert {type(body) for body, _, _ in EVENTS.values()} == set(get_args(EventBody))
-    assert {name for _, name, _ in EVENTS.values()} == {field.name for field in oneof.fields}
+    assert {type(preview) for preview, _, _ in PREVIEWS.values()} == set(get_args(Preview))
+    names = {name for _, name, _ in [*EVENTS.values(), *PREVIEWS.values()]}
+    assert names == {field.name for field in oneof.fields}
 
 
 def test_each_state_has_its_own_enum_value() -> None:

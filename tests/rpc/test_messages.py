@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 from pydantic import JsonValue
 
-from parley.v1 import asks_pb2
+from parley.v1 import asks_pb2, conversations_pb2
 from parley.v1.conversations_pb2 import Message as MessageProto
 from parley.v1.conversations_pb2 import MessageAsk
 from parleyd.contract.answered_files import KeptFile, stored_answer
@@ -14,8 +14,9 @@ from parleyd.contract.asks.ask import Ask, AskStatus
 from parleyd.contract.asks.kind import AskKind
 from parleyd.contract.asks.kinds import ASK_KINDS
 from parleyd.contract.cards import to_simple_card
+from parleyd.contract.errors import InvalidRating
 from parleyd.contract.json import compact
-from parleyd.contract.messages import Message, MessageType, ReplyStatus
+from parleyd.contract.messages import Message, MessageType, Rating, ReplyStatus
 from parleyd.rpc.answers import answer_from_proto
 from parleyd.rpc.ask_inputs import ask_input_from_proto
 from parleyd.rpc.kinds import kind_to_proto
@@ -23,6 +24,8 @@ from parleyd.rpc.messages import (
     ask_status_to_proto,
     message_to_proto,
     message_type_to_proto,
+    rating_from_proto,
+    rating_to_proto,
     reply_status_to_proto,
 )
 from tests.rpc.every_kind import CONTENTS, INPUTS, Json
@@ -77,6 +80,30 @@ def test_a_reply_names_its_model_and_whether_it_is_whole() -> None:
     assert (message.model, message.status) == ("scripted", MessageProto.STATUS_ERROR)
     assert (message.args_json, message.result_json) == ("", "")
     assert not message.HasField("ask")
+
+
+def test_what_a_retry_replaced_is_marked_so() -> None:
+    left, whole = (row("assistant", status="error", superseded=each) for each in (True, False))
+    assert [message_to_proto(each).superseded for each in (left, whole)] == [True, False]
+
+
+def test_a_rating_is_shown_and_comes_back_the_same() -> None:
+    shown = {message_to_proto(row("assistant", rating=each)).rating for each in get_args(Rating)}
+    assert {conversations_pb2.Rating.Name(each) for each in shown} == {
+        f"RATING_{each.upper()}" for each in get_args(Rating)
+    }
+    for rating in (None, *get_args(Rating)):
+        assert rating_from_proto(rating_to_proto(rating)) == rating
+    assert message_to_proto(row("assistant")).rating == conversations_pb2.RATING_UNSPECIFIED
+
+
+@pytest.mark.parametrize("number", [-1, 3])
+def test_a_number_that_is_no_rating_is_refused(number: int) -> None:
+    with pytest.raises(InvalidRating) as raised:
+        rating_from_proto(
+            number,  # pyright: ignore[reportArgumentType] - what no enum has
+        )
+    assert [fault.path for fault in raised.value.fields] == ["rating"]
 
 
 def test_a_call_and_its_result_hold_json_as_text() -> None:

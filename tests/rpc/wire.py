@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from grpc import aio
+from grpc_health.v1 import health, health_pb2_grpc
 from typing_extensions import override
 
 import parley
@@ -23,7 +24,8 @@ from parleyd.app.development_key import ALGORITHM, AUDIENCE, ISSUER, Development
 from parleyd.rpc.ask_contract import AskContractServicer
 from parleyd.rpc.auth import Authenticator, caller
 from parleyd.rpc.keys import Keys
-from parleyd.rpc.server import OPTIONS, interceptors
+from parleyd.rpc.open_calls import OpenCalls
+from parleyd.rpc.server import OPTIONS, Serving, interceptors
 
 HOUR = timedelta(hours=1)
 
@@ -75,6 +77,22 @@ class ActingServicer(TurnServiceServicer):
         yield turns_pb2.StreamTurnResponse(event=turns_pb2.TurnEvent(turn_id=caller()))
 
     @override
+    async def WatchTurn(
+        self, request: turns_pb2.WatchTurnRequest, context: Any
+    ) -> AsyncGenerator[turns_pb2.WatchTurnResponse, None]:
+        self.calls += 1
+        await self.act()
+        yield turns_pb2.WatchTurnResponse(event=turns_pb2.TurnEvent(turn_id=caller()))
+
+    @override
+    async def GetTurn(
+        self, request: turns_pb2.GetTurnRequest, context: Any
+    ) -> turns_pb2.GetTurnResponse:
+        self.calls += 1
+        await self.act()
+        return turns_pb2.GetTurnResponse(turn=turns_pb2.Turn(turn_id=caller()))
+
+    @override
     async def ListPendingAsks(
         self, request: turns_pb2.ListPendingAsksRequest, context: Any
     ) -> turns_pb2.ListPendingAsksResponse:
@@ -99,6 +117,7 @@ class CountedIds:
 class Wire:
     """A running server, its servicer, and the key that signs its tokens."""
 
+    serving: Serving
     servicer: ActingServicer
     target: str
     key: DevelopmentKey
@@ -115,12 +134,18 @@ async def serving(key: DevelopmentKey, keys: Keys | None = None) -> AsyncGenerat
     authenticator = Authenticator(
         issuer=ISSUER, audience=AUDIENCE, keys=keys or key.keys, algorithms=[ALGORITHM, "RS256"]
     )
-    server = aio.server(interceptors=interceptors(authenticator, CountedIds()), options=OPTIONS)
+    open_calls = OpenCalls()
+    server = aio.server(
+        interceptors=interceptors(authenticator, CountedIds(), open_calls), options=OPTIONS
+    )
     add_TurnServiceServicer_to_server(servicer, server)
     add_AskContractServiceServicer_to_server(AskContractServicer(), server)
-    port = server.add_insecure_port("127.0.0.1:0")
-    await server.start()
+    health_servicer = health.aio.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
+    running = Serving(server, health_servicer, open_calls)
+    target = running.listen("127.0.0.1", 0)
+    await running.start()
     try:
-        yield Wire(servicer, f"127.0.0.1:{port}", key)
+        yield Wire(running, servicer, target, key)
     finally:
         await server.stop(None)

@@ -12,9 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from parleyd.contract.answers import accepted
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.conversations import Conversation
+from parleyd.contract.errors import Reason
 from parleyd.contract.messages import Message
 from parleyd.contract.pages import PageRequest
 from parleyd.contract.steps import Step, StepCall
+from parleyd.contract.turns import TurnError
 from parleyd.store.conversations import PostgresConversationStore
 from parleyd.store.turns import PostgresTurnStore
 from parleyd.turns.ports import (
@@ -25,6 +27,9 @@ from parleyd.turns.ports import (
     OpenedTurn,
     Opening,
     PromptOpening,
+    RequestSeen,
+    RetryOpening,
+    Wanted,
 )
 
 OWNER = "ada"
@@ -100,21 +105,77 @@ def step(asks: Sequence[CollectedAsk] = (), *, step_no: int = 1, messages: bytes
     )
 
 
-class Chat:
-    """One owner's turns and conversations."""
+def retry_opening(conversation_id: UUID, turn_id: UUID) -> Opening:
+    """Returns a retry that opens a turn."""
+    return replace(prompt_opening(conversation_id=conversation_id), input=RetryOpening(turn_id))
 
-    def __init__(self, engine: AsyncEngine) -> None:
+
+def wanted_of(opening: Opening) -> Wanted:
+    """Returns what is looked up before a turn is opened."""
+    made = opening.input
+    return Wanted(
+        conversation_id=opening.conversation_id,
+        tool_call_id=made.tool_call_id if isinstance(made, AnswerOpening) else None,
+        retry_turn_id=made.turn_id if isinstance(made, RetryOpening) else None,
+        request=opening.request,
+    )
+
+
+class Chat:
+    """One owner's turns and conversations.
+
+    `looks`: before it opens a turn it reads what there is, as a request does, and ends a turn by
+    what opening it left. Otherwise the store has to lock and read for itself.
+    """
+
+    def __init__(self, engine: AsyncEngine, *, looks: bool = True) -> None:
         self.engine = engine
+        self.looks = looks
         self.turns = PostgresTurnStore(engine)
         self.conversations = PostgresConversationStore(engine)
 
+    async def open(self, opening: Opening) -> OpenedTurn:
+        """Opens a turn.
+
+        Raises:
+            RequestSeen: Its request id has made one, as looking or opening it finds.
+        """
+        if self.looks:
+            seen = await self.turns.read_situation(opening.owner, wanted_of(opening))
+            if seen.repeated:
+                raise RequestSeen(seen.repeated)
+            opening = replace(opening, seen=seen)
+        turn = await self.turns.open_turn(opening)
+        return turn if self.looks else replace(turn, outlook=None)
+
     async def prompt(self, said: str = "Set me up", conversation: UUID | None = None) -> OpenedTurn:
-        return await self.turns.open_turn(prompt_opening(said, conversation))
+        return await self.open(prompt_opening(said, conversation))
 
     async def answer(
         self, conversation: UUID, call_id: str, envelope: dict[str, JsonValue] = TEAM
     ) -> OpenedTurn:
-        return await self.turns.open_turn(answer_opening(conversation, call_id, envelope))
+        return await self.open(answer_opening(conversation, call_id, envelope))
+
+    async def retry(self, failed: OpenedTurn) -> OpenedTurn:
+        """Retries a failed turn."""
+        return await self.open(retry_opening(failed.lease.conversation_id, failed.lease.turn_id))
+
+    async def fail(self, turn: OpenedTurn, said: str = "") -> EndedTurn:
+        """Lets a turn fail, after it has said something or not."""
+        error = TurnError(reason=Reason.MODEL_ERROR, message="The model could not answer.")
+        return await self.turns.fail_turn(turn, error, (), said)
+
+    async def failed(self) -> OpenedTurn:
+        """Returns a turn that answered an ask and failed."""
+        turn = await self.answer(await self.waiting(), "call_plan")
+        await self.fail(turn)
+        return turn
+
+    async def ask_named(self, conversation: UUID, call_id: str) -> Ask:
+        """Returns the ask with a public id, as a request finds it."""
+        seen = await self.turns.read_situation(OWNER, Wanted(conversation, call_id))
+        assert seen.asks.named
+        return seen.asks.named
 
     async def pause(
         self, turn: OpenedTurn, *asks: CollectedAsk, step_no: int = 1, messages: bytes = b"raw"
@@ -123,6 +184,10 @@ class Chat:
         asks = asks or (ask(),)
         ending = Ending(step=step(asks, step_no=step_no, messages=messages), asks=asks)
         return await self.turns.end_turn(turn, ending)
+
+    async def ask_again(self, turn: OpenedTurn, *asks: CollectedAsk) -> EndedTurn:
+        """Ends a turn on asks whose step is journaled."""
+        return await self.turns.end_turn(turn, Ending(asks=asks))
 
     async def reply(self, turn: OpenedTurn, said: str = "Done.", **more: Any) -> EndedTurn:
         return await self.turns.end_turn(turn, Ending(text=said, **more))

@@ -1,20 +1,25 @@
 """Conversations at the store: made, read, listed, changed, deleted."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract.answers import cancelled
-from parleyd.contract.errors import ConversationNotFound, InvalidRequest, NotOwner
+from parleyd.contract.errors import ConversationNotFound, InvalidRequest, NotOwner, Reason
 from parleyd.contract.pages import PageRequest, page_request
-from parleyd.turns.ports import ConversationChanges
+from parleyd.contract.turns import TurnError
+from parleyd.turns.conversations import ConversationChanges
+from parleyd.turns.ports import RetryOpening
 from tests.store.chat import OWNER, Chat, ask, prompt_opening, step
 
 FIRST = PageRequest(size=50)
+ERROR = TurnError(reason=Reason.MODEL_ERROR, message="Sorry.")
 
 
 @pytest.fixture
@@ -203,7 +208,7 @@ async def test_a_turn_of_a_deleted_conversation_closes_without_a_title(chat: Cha
 
 async def test_deleting_keeps_the_steps_of_a_turn_that_runs(chat: Chat) -> None:
     running = await chat.prompt()
-    await chat.turns.journal_step(running, step(), ())
+    await chat.turns.journal_step(running, step(), (), ())
     other = await chat.prompt("Other", running.lease.conversation_id)
     await chat.pause(other)
 
@@ -252,6 +257,81 @@ async def test_a_list_shows_what_each_conversation_waits_on_and_runs(chat: Chat)
     ]
     assert page.items[1].pending_ask
     assert page.items[1].pending_ask.tool_call_id == "call_plan"
+
+
+async def test_the_running_turn_is_the_latest_that_is_not_closed(chat: Chat) -> None:
+    first = await chat.prompt()
+    conversation = first.lease.conversation_id
+    second = await chat.prompt("More", conversation)
+    seen = [await running(chat, conversation)]
+
+    await chat.reply(second, title_due=True)
+    seen.append(await running(chat, conversation))
+    await chat.turns.close_turn(second, None)
+    seen.append(await running(chat, conversation))
+    await chat.reply(first)
+    seen.append(await running(chat, conversation))
+
+    one, two = first.lease.turn_id, second.lease.turn_id
+    assert seen == [two, two, one, None]
+
+
+async def running(chat: Chat, conversation: UUID) -> UUID | None:
+    """Returns what is shown to run, in both views."""
+    seen = await chat.see(conversation)
+    page = await chat.conversations.list_conversations(OWNER, None, FIRST)
+    assert list(page.items) == [seen]
+    return seen.running_turn_id
+
+
+async def test_f6_a_failed_turn_may_be_retried_until_a_newer_one(chat: Chat) -> None:
+    turn = await chat.prompt()
+    conversation = turn.lease.conversation_id
+    await chat.turns.fail_turn(turn, ERROR, (), "")
+    failed = await chat.see(conversation)
+
+    await chat.prompt("Again", conversation)
+    later = await chat.see(conversation)
+
+    assert (failed.retryable_turn_id, failed.running_turn_id) == (turn.lease.turn_id, None)
+    assert later.retryable_turn_id is None
+
+
+async def test_f14_what_is_left_of_a_failed_turn_is_superseded_once_it_is_retried(
+    chat: Chat,
+) -> None:
+    conversation = await chat.waiting()
+    answered = await chat.answer(conversation, "call_plan")
+    await chat.turns.fail_turn(answered, ERROR, (), "I was")
+    before = [row.superseded for row in await chat.rows(conversation)]
+
+    retry = RetryOpening(answered.lease.turn_id)
+    opening = prompt_opening(conversation_id=conversation)
+    retried = await chat.turns.open_turn(replace(opening, input=retry))
+    await chat.reply(retried)
+    rows = await chat.rows(conversation)
+
+    assert before == [False] * 4
+    assert [(row.type, row.status, row.superseded) for row in rows] == [
+        ("user", None, False),
+        ("tool_call", None, False),
+        ("tool_result", None, False),
+        ("assistant", "error", True),
+        ("assistant", "complete", False),
+    ]
+
+
+async def test_the_text_of_a_failed_turn_that_nobody_retried_stays(chat: Chat) -> None:
+    failed, other = await chat.prompt(), await chat.prompt()
+    await chat.turns.fail_turn(failed, ERROR, (), "I was")
+    await chat.turns.fail_turn(other, ERROR, (), "I too")
+    opening = prompt_opening(conversation_id=other.lease.conversation_id)
+    await chat.turns.open_turn(replace(opening, input=RetryOpening(other.lease.turn_id)))
+    await chat.prompt("Never mind", failed.lease.conversation_id)
+
+    rows = await chat.rows(failed.lease.conversation_id)
+
+    assert [row.superseded for row in rows] == [False, False, False]
 
 
 async def test_a_project_is_a_list_of_its_own(chat: Chat) -> None:
@@ -350,6 +430,87 @@ async def test_pending_asks_are_the_owners_with_the_titles_of_their_conversation
         (conversation, "Trip")
     ]
     assert (await chat.conversations.list_pending_asks("eve", FIRST)).items == ()
+
+
+MANY_ASKS = """
+    INSERT INTO conversations (owner, last_turn_no)
+      SELECT CASE WHEN n % 3 = 0 THEN 'eve' ELSE 'ada' END, 1 FROM generate_series(1, 15000) n;
+    INSERT INTO turns (id, conversation_id, turn_no, chain_id, owner, input_kind, state, outcome,
+                       close_time, context_max_seq, lease_holder, lease_until)
+      SELECT key, id, 1, key, owner, 'prompt', 'closed', 'paused', now(), 1, 'nobody', now()
+      FROM (SELECT gen_random_uuid() AS key, * FROM conversations WHERE last_seq = 0) AS new;
+    INSERT INTO asks (conversation_id, chain_id, owner, tool_call_id, kind, tool_name, input,
+                      simple, status, create_time)
+      SELECT conversation_id, id, owner, 'call_1', 'confirm', 'ask_confirm', '{}',
+             '{"toolCallId": "call_1", "kind": "confirm", "text": "", "buttons": [],
+               "handoff": false}',
+             'pending', now() - random() * interval '30 days'
+      FROM turns WHERE lease_holder = 'nobody';
+    ANALYZE
+"""
+
+
+async def test_a_page_of_ten_thousand_pending_asks_costs_no_more_than_a_page(chat: Chat) -> None:
+    async with chat.engine.begin() as connection:
+        for statement in MANY_ASKS.split(";"):
+            await connection.exec_driver_sql(statement)
+    first = await chat.conversations.list_pending_asks(OWNER, FIRST)
+    ((time, key),) = await chat.query(
+        "SELECT create_time, id FROM asks WHERE owner = 'ada' "
+        "ORDER BY create_time DESC, id OFFSET 5000 LIMIT 1"
+    )
+    far = PageRequest(size=50, after=(time.isoformat(), str(key)))
+
+    for page in (FIRST, far):
+        nodes = await plan(chat, partial(chat.conversations.list_pending_asks, OWNER, page))
+
+        indexes = {node["Index Name"] for node in nodes if "Index Name" in node}
+        assert indexes == {"asks_pending_by_owner", "conversations_pkey"}
+        assert {node["Node Type"] for node in nodes} == {"Limit", "Nested Loop", "Index Scan"}
+        assert max(node["Actual Rows"] for node in nodes) == 51
+        assert max(node.get("Rows Removed by Filter", 0) for node in nodes) <= 1
+    assert len(first.items) == 50
+
+
+async def plan(chat: Chat, act: Callable[[], Awaitable[object]]) -> list[dict[str, Any]]:
+    """Returns the nodes of the plan of the last query, as PostgreSQL runs it."""
+    sent: list[tuple[str, Any]] = []
+
+    def keep(connection: object, cursor: object, statement: str, values: Any, *_: object) -> None:
+        del connection, cursor
+        sent.append((statement, values))
+
+    event.listen(chat.engine.sync_engine, "before_cursor_execute", keep)
+    await act()
+    event.remove(chat.engine.sync_engine, "before_cursor_execute", keep)
+    statement, values = sent[-1]
+    async with chat.engine.connect() as connection:
+        explain = f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}"
+        found = (await connection.exec_driver_sql(explain, values)).scalar_one()
+    return list(nodes_of(found[0]["Plan"]))
+
+
+def nodes_of(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield node
+    for child in node.get("Plans", ()):
+        yield from nodes_of(child)
+
+
+async def test_a_page_of_messages_looks_up_the_retries_of_failed_turns_alone(chat: Chat) -> None:
+    turn = await chat.prompt()
+    conversation = turn.lease.conversation_id
+    await chat.turns.fail_turn(turn, ERROR, (), "I was")
+    async with chat.engine.begin() as connection:
+        for statement in MANY_ASKS.split(";"):
+            await connection.exec_driver_sql(statement)
+
+    nodes = await plan(
+        chat, lambda: chat.conversations.list_messages(OWNER, conversation, PageRequest(size=1000))
+    )
+
+    (lookup,) = [node for node in nodes if node.get("Relation Name") == "turns"]
+    assert lookup["Index Name"] == "turns_retry_of_key"
+    assert lookup["Actual Loops"] == 1
 
 
 NO_PLACES = {

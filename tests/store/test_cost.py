@@ -1,20 +1,21 @@
 """What a turn costs the database (spec turns 3.5)."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from statistics import median
 from uuid import UUID
 
 import asyncpg
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Connection, event
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.pool import QueuePool
 
 from parleyd.contract.errors import Reason
 from parleyd.contract.turns import TurnError
 from parleyd.store.engine import create_engine
-from parleyd.turns.ports import ConversationChanges
-from tests.store.chat import OWNER, Chat, ask, step
+from parleyd.turns.conversations import ConversationChanges
+from tests.store.chat import OWNER, Chat, ask, retry_opening, step
 
 
 @pytest.fixture
@@ -22,10 +23,58 @@ def chat(engine: AsyncEngine) -> Chat:
     return Chat(engine)
 
 
+class Spent:
+    """What an engine with one connection has done since it was made.
+
+    `commits` counts transactions that wrote, `trips` whatever was sent to the server and waited
+    for.
+    """
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self.commits = 0
+        self.trips = 0
+        event.listen(engine.sync_engine, "before_cursor_execute", self._statement)
+
+    def _statement(self, connection: Connection, _cursor: object, sent: str, *_: object) -> None:
+        self.trips += 1
+        alone = connection.get_execution_options().get("isolation_level") == "AUTOCOMMIT"
+        if alone and ("UPDATE " in sent.replace("FOR NO KEY UPDATE", "") or "INSERT " in sent):
+            self.commits += 1
+
+    def command(self, record: "asyncpg.connection.LoggedQuery") -> None:
+        """Counts what is no prepared statement."""
+        self.trips += 1
+        if record.query.startswith("COMMIT"):
+            self.commits += 1
+
+
+@asynccontextmanager
+async def spending(url: str) -> AsyncGenerator[tuple[Chat, Spent]]:
+    """Yields a chat over one connection, and what it spends."""
+    engine = create_engine(url, pool_size=1)
+    async with engine.connect() as connection:
+        driver = (await connection.get_raw_connection()).driver_connection
+    assert isinstance(driver, asyncpg.Connection)
+    spent = Spent(engine)
+    driver.add_query_logger(spent.command)
+    try:
+        yield Chat(engine), spent
+    finally:
+        await engine.dispose()
+
+
 async def _prompt_to_ask(chat: Chat, _: UUID) -> None:
     turn = await chat.prompt()
     await chat.turns.read_chain(turn)
     await chat.pause(turn)
+
+
+async def _retry_to_text(chat: Chat, conversation: UUID) -> None:
+    failed = (await chat.see(conversation)).retryable_turn_id
+    assert failed
+    turn = await chat.open(retry_opening(conversation, failed))
+    await chat.turns.read_chain(turn)
+    await chat.reply(turn)
 
 
 async def _message_instead(chat: Chat, conversation: UUID) -> None:
@@ -35,7 +84,6 @@ async def _message_instead(chat: Chat, conversation: UUID) -> None:
 
 
 async def _answer_to_text(chat: Chat, conversation: UUID) -> None:
-    await chat.turns.read_asks(OWNER, conversation, "call_plan")
     turn = await chat.answer(conversation, "call_plan")
     await chat.turns.read_chain(turn)
     await chat.reply(turn)
@@ -43,8 +91,9 @@ async def _answer_to_text(chat: Chat, conversation: UUID) -> None:
 
 async def _answer_to_text_with_a_title(chat: Chat, conversation: UUID) -> None:
     turn = await chat.answer(conversation, "call_plan")
-    await chat.reply(turn, title_due=True)
-    await chat.turns.close_turn(turn, "Trip")
+    await chat.turns.read_chain(turn)
+    ended = await chat.reply(turn, title_due=True)
+    await chat.turns.close_turn(turn, "Trip", ended.committed)
 
 
 async def _answer_to_text_with_a_title_there(chat: Chat, conversation: UUID) -> None:
@@ -56,12 +105,13 @@ async def _answer_to_text_with_a_title_there(chat: Chat, conversation: UUID) -> 
 
 async def _answer_to_the_next_ask(chat: Chat, conversation: UUID) -> None:
     turn = await chat.answer(conversation, "call_plan")
+    await chat.turns.read_chain(turn)
     await chat.pause(turn, ask("call_region"), step_no=2)
 
 
 async def _invalid_ask_first(chat: Chat, _: UUID) -> None:
     turn = await chat.prompt()
-    await chat.turns.journal_step(turn, step(), ())
+    await chat.turns.journal_step(turn, step(), (), ())
     await chat.pause(turn, step_no=2)
 
 
@@ -90,27 +140,67 @@ async def _refused(chat: Chat, conversation: UUID) -> None:
     ],
 )
 async def test_p8_a_turn_takes_the_fewest_commits(
-    chat: Chat, play: Callable[[Chat, UUID], Awaitable[None]], commits: int
+    chat: Chat,
+    database_url: str,
+    play: Callable[[Chat, UUID], Awaitable[None]],
+    commits: int,
 ) -> None:
     conversation = await chat.waiting()
-    counted: list[object] = []
-    event.listen(chat.engine.sync_engine, "commit", counted.append)
 
-    await play(chat, conversation)
+    async with spending(database_url) as (spender, spent):
+        await play(spender, conversation)
 
-    assert len(counted) == commits
+        assert spent.commits == commits
 
 
-async def test_p8_an_answer_takes_two_commits_where_a_title_is_set(chat: Chat) -> None:
+async def test_p8_an_answer_takes_two_commits_where_a_title_is_set(
+    chat: Chat, database_url: str
+) -> None:
     conversation = await chat.waiting()
     changes = ConversationChanges(frozenset({"title"}), "Trip")
     await chat.conversations.update_conversation(OWNER, conversation, changes)
-    counted: list[object] = []
-    event.listen(chat.engine.sync_engine, "commit", counted.append)
 
-    await _answer_to_text_with_a_title_there(chat, conversation)
+    async with spending(database_url) as (spender, spent):
+        await _answer_to_text_with_a_title_there(spender, conversation)
 
-    assert len(counted) == 2
+        assert spent.commits == 2
+
+
+@pytest.mark.parametrize(
+    ("play", "trips"),
+    [
+        pytest.param(_prompt_to_ask, 4, id="prompt to ask"),
+        pytest.param(_message_instead, 4, id="message instead of an answer"),
+        pytest.param(_answer_to_text, 4, id="answer to text"),
+        pytest.param(_answer_to_text_with_a_title, 5, id="answer to text, title due"),
+        pytest.param(_answer_to_the_next_ask, 4, id="answer to the next ask"),
+        pytest.param(_retry_to_text, 6, id="retry to text"),
+    ],
+)
+async def test_a_turn_that_meets_nobody_takes_one_round_trip_for_each_thing_it_does(
+    chat: Chat,
+    database_url: str,
+    play: Callable[[Chat, UUID], Awaitable[None]],
+    trips: int,
+) -> None:
+    """Looking, opening, reading the chain, ending, and closing after a title.
+
+    A retry also reads what the person had said, and here its conversation. In the first turn on a
+    new connection the driver learns the types.
+    """
+    places = [
+        (await chat.failed()).lease.conversation_id
+        if play is _retry_to_text
+        else await chat.waiting()
+        for _ in range(2)
+    ]
+
+    async with spending(database_url) as (spender, spent):
+        await play(spender, places[0])
+        first = spent.trips
+        await play(spender, places[1])
+
+        assert spent.trips - first == trips
 
 
 async def test_p7_what_a_pause_writes_does_not_depend_on_how_many_came_before(
@@ -145,7 +235,7 @@ async def test_reading_begins_no_transaction_and_holds_no_connection(database_ur
     await chat.rows(conversation)
 
     assert sent == []
-    await chat.prompt("More", conversation)
+    await Chat(engine, looks=False).prompt("More", conversation)
     assert [query.rstrip(";").split()[0] for query in sent] == ["BEGIN", "COMMIT"]
     assert isinstance(engine.pool, QueuePool)
     assert engine.pool.checkedout() == 0

@@ -11,7 +11,8 @@ from parleyd.contract.errors import AskNotPending
 from parleyd.contract.messages import MessageDraft
 from parleyd.contract.pages import PageRequest
 from parleyd.contract.steps import StepCall
-from parleyd.turns.ports import ConversationChanges, Ending
+from parleyd.turns.conversations import ConversationChanges
+from parleyd.turns.ports import Ending
 from tests.store.chat import OWNER, Chat, ask, choice, step
 
 STRINGS = {
@@ -37,9 +38,9 @@ WRITTEN = [
 ]
 
 
-@pytest.fixture
-def chat(engine: AsyncEngine) -> Chat:
-    return Chat(engine)
+@pytest.fixture(params=[True, False], ids=["as seen", "locked"])
+def chat(engine: AsyncEngine, request: pytest.FixtureRequest) -> Chat:
+    return Chat(engine, looks=request.param)
 
 
 @pytest.mark.parametrize(("written", "stored"), WRITTEN)
@@ -58,8 +59,7 @@ async def test_every_string_is_data(chat: Chat, written: str, stored: str) -> No
     assert (pending.input, pending.simple.text) == (choice(stored), stored)
     assert paused.result
     assert paused.result.pending_ask == pending
-    read = await chat.turns.read_asks(OWNER, conversation, written)
-    assert read.named == pending
+    assert await chat.ask_named(conversation, written) == pending
 
     answered = await chat.answer(conversation, written, cancelled(written))
     assert (await chat.rows(conversation))[-1].result == cancelled(stored)
@@ -67,7 +67,7 @@ async def test_every_string_is_data(chat: Chat, written: str, stored: str) -> No
         await chat.answer(conversation, written)
 
     ended = await chat.reply(answered, written, title_due=True)
-    closed = await chat.turns.close_turn(answered, written)
+    closed = await chat.turns.close_turn(answered, written, ended.committed)
     assert (await chat.rows(conversation))[-1].text == stored
     assert ended.events[0].body.model_dump()["text"] == stored
     assert closed.result
@@ -115,7 +115,7 @@ async def test_arguments_come_back_to_the_digit(chat: Chat, value: JsonValue) ->
     turn = await chat.prompt()
     journaled = step().model_copy(update={"calls": (bad,)})
 
-    await chat.turns.journal_step(turn, journaled, ())
+    await chat.turns.journal_step(turn, journaled, (), ())
     (read,) = (await chat.turns.read_chain(turn)).steps
     await chat.turns.end_turn(turn, Ending(rows=(call,)))
     row = (await chat.rows(turn.lease.conversation_id))[-1]
@@ -160,7 +160,7 @@ async def test_no_view_of_a_conversation_holds_what_the_provider_sent(chat: Chat
 
 
 async def test_a_system_instruction_is_kept_for_whoever_goes_on(chat: Chat) -> None:
-    await chat.turns.open_turn(chat.told("Be brief.\x00"))
+    await chat.open(chat.told("Be brief.\x00"))
 
     assert await chat.query("SELECT options FROM turns") == [
         ({"system_instruction": "Be brief.\ufffd"},)

@@ -9,15 +9,14 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract.errors import Reason, Unavailable
-from parleyd.contract.pages import PageRequest
 from parleyd.contract.turns import TurnError
 from parleyd.store.engine import SESSION, create_engine
-from parleyd.turns.ports import ConversationChanges
+from parleyd.turns.conversations import ConversationChanges
 from tests.store.chat import OWNER, Chat, ask, prompt_opening, step
 from tests.store.lossy_proxy import Loss, lossy_proxy
 
@@ -187,7 +186,7 @@ async def _answer(chat: Chat) -> Callable[[], Awaitable[Any]]:
 
 async def _step(chat: Chat) -> Callable[[], Awaitable[Any]]:
     turn = await chat.prompt()
-    return lambda: chat.turns.journal_step(turn, step(), ())
+    return lambda: chat.turns.journal_step(turn, step(), (), ())
 
 
 async def _pause(chat: Chat) -> Callable[[], Awaitable[Any]]:
@@ -204,6 +203,17 @@ async def _close(chat: Chat) -> Callable[[], Awaitable[Any]]:
     turn = await chat.prompt()
     await chat.reply(turn, title_due=True)
     return lambda: chat.turns.close_turn(turn, "Trip")
+
+
+async def _close_at_once(chat: Chat) -> Callable[[], Awaitable[Any]]:
+    turn = await chat.prompt()
+    committed = (await chat.reply(turn, title_due=True)).committed
+    return lambda: chat.turns.close_turn(turn, "Trip", committed)
+
+
+async def _retry(chat: Chat) -> Callable[[], Awaitable[Any]]:
+    failed = await chat.failed()
+    return lambda: chat.retry(failed)
 
 
 async def _fail(chat: Chat) -> Callable[[], Awaitable[Any]]:
@@ -235,6 +245,8 @@ WRITES = [
     _pause,
     _reply,
     _close,
+    _close_at_once,
+    _retry,
     _fail,
     _create,
     _rename,
@@ -244,12 +256,13 @@ WRITES = [
 
 @pytest.mark.parametrize("write", WRITES, ids=lambda write: write.__name__.strip("_"))
 @pytest.mark.parametrize("loss", ["before", "after"])
+@pytest.mark.parametrize("looks", [True, False], ids=["as seen", "locked"])
 async def test_a_commit_that_gets_lost_is_looked_up_and_never_guessed(
-    chat: Chat, database_url: str, write: Write, loss: Loss
+    chat: Chat, database_url: str, write: Write, loss: Loss, *, looks: bool
 ) -> None:
     async with lossy_proxy(database_url) as proxy:
         engine = create_engine(proxy.url, pool_size=3)
-        lossy = Chat(engine)
+        lossy = Chat(engine, looks=looks)
         act = await write(lossy)
         before = await chat.query(COUNTS)
 
@@ -267,21 +280,61 @@ async def test_a_commit_that_gets_lost_is_looked_up_and_never_guessed(
         await engine.dispose()
 
 
-async def test_a_lost_commit_that_went_through_is_told_as_usual(database_url: str) -> None:
+@pytest.mark.parametrize("looks", [True, False], ids=["as seen", "locked"])
+async def test_a_lost_commit_that_went_through_is_told_as_usual(
+    chat: Chat, database_url: str, *, looks: bool
+) -> None:
     async with lossy_proxy(database_url) as proxy:
         engine = create_engine(proxy.url, pool_size=3)
-        lossy = Chat(engine)
+        lossy = Chat(engine, looks=looks)
         opening = prompt_opening()
         proxy.armed = "after"
-
-        turn = await lossy.turns.open_turn(opening)
+        turn = await lossy.open(opening)
         proxy.armed = "after"
         ended = await lossy.pause(turn, ask())
+        conversation = turn.lease.conversation_id
+        proxy.armed = "after"
+        answered = await lossy.answer(conversation, "call_plan")
+        replied = await lossy.reply(answered, "Hello.", title_due=True)
+        proxy.armed = "after"
+        closed = await lossy.turns.close_turn(answered, "Trip", replied.committed)
 
         assert turn.lease.turn_id == opening.turn_id
         assert [event.sequence for event in (*turn.events, *ended.events)] == [1, 2, 3]
-        page = await lossy.conversations.list_pending_asks(OWNER, PageRequest(size=5))
         assert ended.result
-        assert [item.ask for item in page.items] == [ended.result.pending_ask]
-        assert proxy.lost == 2
+        assert ended.result.pending_ask
+        assert ended.result.pending_ask.create_time == (
+            (await chat.ask_named(conversation, "call_plan")).create_time
+        )
+        assert answered.resolved == await chat.ask_named(conversation, "call_plan")
+        assert [event.sequence for event in closed.events] == [4]
+        assert closed.result
+        assert (closed.result.text, closed.result.title) == ("Hello.", "Trip")
+        assert proxy.lost == 4
         await engine.dispose()
+
+
+async def test_a_statement_whose_session_is_lost_does_not_come_late(
+    chat: Chat, database_url: str
+) -> None:
+    conversation = await chat.waiting()
+    before = await chat.query(COUNTS)
+    engine = create_engine(database_url, pool_size=3)
+    drivers: list[Any] = []
+
+    def note(made: Any, _: object) -> None:
+        drivers.append(made.driver_connection)
+
+    event.listen(engine.sync_engine, "connect", note)
+
+    async with holding(chat, conversation):
+        answer = asyncio.create_task(Chat(engine).answer(conversation, "call_plan"))
+        waiting = await waiting_backend(chat)
+        (driver,) = [one for one in drivers if one.get_server_pid() == waiting]
+        driver.terminate()
+        with pytest.raises(Unavailable):
+            await answer
+
+    assert await chat.query("SELECT pid FROM pg_stat_activity WHERE pid = :pid", pid=waiting) == []
+    assert await chat.query(COUNTS) == before
+    await engine.dispose()

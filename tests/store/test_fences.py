@@ -13,8 +13,17 @@ from parleyd.contract.messages import MessageDraft
 from parleyd.contract.turns import TurnError
 from parleyd.turns.ports import Ending, Fenced, OpenedTurn
 from tests.store.chat import OWNER, Chat, ask, step
+from tests.store.tool_calls import start
 
-TABLES = ("conversations", "turns", "messages", "asks", "turn_steps", "turn_events")
+TABLES = (
+    "conversations",
+    "turns",
+    "messages",
+    "asks",
+    "turn_steps",
+    "tool_executions",
+    "turn_events",
+)
 ERROR = TurnError(reason=Reason.MODEL_ERROR, message="The model could not answer.")
 
 
@@ -38,7 +47,15 @@ async def take_over(chat: Chat, turn: OpenedTurn, holder: str, epoch: int) -> Op
 
 
 async def _journal(chat: Chat, turn: OpenedTurn) -> None:
-    await chat.turns.journal_step(turn, step(), ())
+    await chat.turns.journal_step(turn, step(), (), (start(),))
+
+
+async def _start_tool(chat: Chat, turn: OpenedTurn) -> None:
+    await chat.turns.start_tool(turn, start(step_no=9), again=False)
+
+
+async def _keep_partial_text(chat: Chat, turn: OpenedTurn) -> None:
+    await chat.turns.keep_partial_text(turn, "I am")
 
 
 async def _pause(chat: Chat, turn: OpenedTurn) -> None:
@@ -60,6 +77,8 @@ async def _close(chat: Chat, turn: OpenedTurn) -> None:
 Write = Callable[[Chat, OpenedTurn], Awaitable[None]]
 NAMES: dict[str, Write] = {
     "journal": _journal,
+    "start a tool": _start_tool,
+    "keep the text": _keep_partial_text,
     "pause": _pause,
     "reply": _reply,
     "fail": _fail,
@@ -97,7 +116,7 @@ async def test_the_old_runner_is_fenced_where_the_new_one_has_written_the_same(
 ) -> None:
     turn = await chat.prompt()
     new = await take_over(chat, turn, "process-2", 2)
-    await chat.turns.journal_step(new, step(), ())
+    await chat.turns.journal_step(new, step(), (), ())
     await chat.pause(new, step_no=2)
     before = await everything(chat)
 
@@ -146,7 +165,7 @@ async def test_every_write_renews_the_lease(chat: Chat) -> None:
     async with chat.engine.begin() as connection:
         await connection.execute(text("UPDATE turns SET lease_until = now()"))
 
-    await chat.turns.journal_step(turn, step(), ())
+    await chat.turns.journal_step(turn, step(), (), ())
 
     (left,) = await chat.query("SELECT lease_until > now() + interval '5 s' FROM turns")
     assert left == (True,)
@@ -178,7 +197,7 @@ async def test_a_turn_that_fails_at_once_keeps_its_message_and_may_be_retried(ch
 async def test_a_turn_that_fails_midway_keeps_its_rows_its_text_and_its_steps(chat: Chat) -> None:
     conversation = await chat.waiting()
     turn = await chat.answer(conversation, "call_plan")
-    await chat.turns.journal_step(turn, step(step_no=2), ())
+    await chat.turns.journal_step(turn, step(step_no=2), (), ())
     called = MessageDraft(type="tool_call", tool_call_id="c", tool_name="lookup", args={})
 
     await chat.turns.fail_turn(turn, ERROR, (called,), "I was about to")
@@ -189,9 +208,7 @@ async def test_a_turn_that_fails_midway_keeps_its_rows_its_text_and_its_steps(ch
         ("assistant", "error", "I was about to"),
     ]
     assert await chat.step_numbers(turn) == [1, 2]
-    named = (await chat.turns.read_asks(OWNER, conversation, "call_plan")).named
-    assert named
-    assert named.status == "answered"
+    assert (await chat.ask_named(conversation, "call_plan")).status == "answered"
 
 
 async def test_the_next_turn_ends_the_right_to_retry_and_the_steps(chat: Chat) -> None:
@@ -246,7 +263,7 @@ async def test_an_older_turn_that_ends_leaves_the_right_to_retry_alone(chat: Cha
 
 async def test_a_failed_turn_of_a_deleted_conversation_leaves_no_step(chat: Chat) -> None:
     turn = await chat.prompt()
-    await chat.turns.journal_step(turn, step(), ())
+    await chat.turns.journal_step(turn, step(), (), ())
     await chat.conversations.delete_conversation(OWNER, turn.lease.conversation_id)
 
     ended = await chat.turns.fail_turn(turn, ERROR, (), "")

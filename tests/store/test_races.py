@@ -14,9 +14,9 @@ from tests.store.chat import OWNER, TEAM, Chat, ask
 ROUNDS = 10
 
 
-@pytest.fixture
-def chat(engine: AsyncEngine) -> Chat:
-    return Chat(engine)
+@pytest.fixture(params=[True, False], ids=["as seen", "locked"])
+def chat(engine: AsyncEngine, request: pytest.FixtureRequest) -> Chat:
+    return Chat(engine, looks=request.param)
 
 
 async def test_of_eight_answers_at_once_one_wins_and_the_others_name_it(chat: Chat) -> None:
@@ -53,8 +53,7 @@ async def test_of_two_turns_that_pause_at_once_one_keeps_the_slot(chat: Chat) ->
         pending = await chat.pending(conversation)
         assert pending
         loser = "call_two" if pending.tool_call_id == "call_one" else "call_one"
-        named = (await chat.turns.read_asks(OWNER, conversation, loser)).named
-        assert named
+        named = await chat.ask_named(conversation, loser)
         assert named.answer == cancelled("one_ask_at_a_time")
         with pytest.raises(AskNotPending) as refused:
             await chat.answer(conversation, loser)

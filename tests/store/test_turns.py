@@ -23,15 +23,15 @@ from tests.store.chat import (
 )
 
 
-@pytest.fixture
-def chat(engine: AsyncEngine) -> Chat:
-    return Chat(engine)
+@pytest.fixture(params=[True, False], ids=["as seen", "locked"])
+def chat(engine: AsyncEngine, request: pytest.FixtureRequest) -> Chat:
+    return Chat(engine, looks=request.param)
 
 
 async def test_a_message_opens_a_turn_in_a_conversation_of_its_own(chat: Chat) -> None:
     opening = prompt_opening("Set me up")
 
-    turn = await chat.turns.open_turn(opening)
+    turn = await chat.open(opening)
 
     assert turn.lease.conversation_id == opening.new_conversation_id
     assert (turn.turn_no, turn.chain_id, turn.context_max_seq) == (1, opening.turn_id, 1)
@@ -44,7 +44,7 @@ async def test_a_message_opens_a_turn_in_a_conversation_of_its_own(chat: Chat) -
 
 async def test_a_turn_keeps_what_it_was_asked_for(chat: Chat) -> None:
     opening = prompt_opening()
-    turn = await chat.turns.open_turn(opening)
+    turn = await chat.open(opening)
 
     rows = await chat.query(
         "SELECT owner, input_kind, surface, model, options, state, lease_holder, lease_epoch,"
@@ -119,8 +119,7 @@ async def test_an_answer_is_a_fact_as_soon_as_its_turn_is_open(
     ]
     assert (turn.chain_id, turn.context_max_seq) == (first.chain_id, 1)
     assert await chat.pending(first.lease.conversation_id) is None
-    named = (await chat.turns.read_asks(OWNER, first.lease.conversation_id, "call_plan")).named
-    assert named
+    named = await chat.ask_named(first.lease.conversation_id, "call_plan")
     assert (named.status, named.answer, named.resolved_by_turn) == (
         status,
         envelope,
@@ -190,8 +189,8 @@ async def test_a_journaled_step_is_there_before_its_results_are(chat: Chat) -> N
         ToolReturned(tool_call_id="c", tool_name="lookup", result={"error": "no"}, is_error=True),
     )
 
-    events = await chat.turns.journal_step(turn, step(), told)
-    silent = await chat.turns.journal_step(turn, step(step_no=2), ())
+    events = await chat.turns.journal_step(turn, step(), told, ())
+    silent = await chat.turns.journal_step(turn, step(step_no=2), (), ())
 
     assert [(event.sequence, event.body) for event in events] == [(2, told[0]), (3, told[1])]
     assert silent == ()
@@ -299,22 +298,6 @@ async def test_two_asks_of_one_step_show_as_one_waiting_and_one_dropped(chat: Ch
     }
 
 
-async def test_the_checks_before_a_turn_read_the_pending_and_the_named_ask(chat: Chat) -> None:
-    conversation = await chat.waiting()
-
-    both = await chat.turns.read_asks(OWNER, conversation, "call_plan")
-    pending_alone = await chat.turns.read_asks(OWNER, conversation, "call_other")
-    await chat.answer(conversation, "call_plan")
-    named_alone = await chat.turns.read_asks(OWNER, conversation, "call_plan")
-    neither = await chat.turns.read_asks(OWNER, conversation, None)
-
-    assert both.pending == both.named == pending_alone.pending
-    assert pending_alone.named is None
-    assert named_alone.pending is None
-    assert named_alone.named
-    assert (neither.pending, neither.named) == (None, None)
-
-
 @pytest.mark.parametrize("deleted", [False, True], ids=["there", "deleted"])
 async def test_a_stranger_learns_only_that_it_is_not_theirs(chat: Chat, *, deleted: bool) -> None:
     conversation = await chat.waiting()
@@ -328,9 +311,7 @@ async def test_a_stranger_learns_only_that_it_is_not_theirs(chat: Chat, *, delet
         answer_opening(conversation, "call_plan"),
     ):
         with pytest.raises(fault):
-            await chat.turns.open_turn(chat.by("eve", opening))
-    with pytest.raises(fault):
-        await chat.turns.read_asks("eve", conversation, "call_plan")
+            await chat.open(chat.by("eve", opening))
 
     assert await chat.query("SELECT count(*) FROM turns") == before
 
@@ -340,8 +321,6 @@ async def test_there_is_no_turn_in_an_unknown_conversation(chat: Chat) -> None:
         await chat.prompt("Hello?", uuid4())
     with pytest.raises(ConversationNotFound):
         await chat.answer(uuid4(), "call_plan")
-    with pytest.raises(ConversationNotFound):
-        await chat.turns.read_asks(OWNER, uuid4(), None)
 
 
 async def test_a_late_answer_learns_who_was_first(chat: Chat) -> None:
@@ -367,7 +346,7 @@ async def test_a_title_that_is_due_is_set_when_the_turn_closes(chat: Chat) -> No
 
     ended = await chat.reply(turn, "Hello.", title_due=True)
     seen = await chat.see(turn.lease.conversation_id)
-    closed = await chat.turns.close_turn(turn, "A greeting")
+    closed = await chat.turns.close_turn(turn, "A greeting", ended.committed)
 
     assert ended.result is None
     assert [event.body.kind for event in ended.events] == ["text"]

@@ -7,9 +7,15 @@ from pydantic import JsonValue
 
 from parleyd.contract import limits
 from parleyd.contract.events import ToolCalled, ToolReturned
-from parleyd.turns.calls import CallJudge
+from parleyd.contract.executions import ToolStart
+from parleyd.contract.surfaces import Surface
+from parleyd.turns.calls import CallJudge, JudgedCalls
 from parleyd.turns.model import CallPart
+from parleyd.turns.tools import HostTool
 from tests.standard_asks import PLAN
+from tests.turns.ports_in_memory import PlainTool
+
+LOOKUP: dict[str, HostTool] = {"lookup": PlainTool("lookup")}
 
 
 class CountedIds:
@@ -27,9 +33,16 @@ class CountedIds:
         return f"call_minted_{self._last}"
 
 
-def judge(*, asks_on: bool = True) -> CallJudge:
+def judge(*, asks_on: bool = True, surface: Surface = "full") -> CallJudge:
     kinds = ("choice", "confirm") if asks_on else ()
-    return CallJudge(kinds, "full", asks_on=asks_on, ids=CountedIds())
+    return CallJudge(LOOKUP, kinds, surface, asks_on=asks_on, ids=CountedIds())
+
+
+def told(judged: JudgedCalls) -> list[ToolCalled | ToolReturned]:
+    """Returns the events of a step's calls, which are of no other kind."""
+    events = [one for one in judged.events if isinstance(one, ToolCalled | ToolReturned)]
+    assert len(events) == len(judged.events)
+    return events
 
 
 def call(name: str, args: JsonValue, call_id: str | None = "call_1") -> CallPart:
@@ -115,12 +128,7 @@ def test_calls_of_unknown_tools_are_shown_first_all_calls_then_all_results() -> 
         ToolReturned,
         ToolReturned,
     ]
-    assert [row.type for row in judged.rows] == [
-        "tool_call",
-        "tool_call",
-        "tool_result",
-        "tool_result",
-    ]
+    assert [event.tool_call_id for event in told(judged)] == ["call_a", "call_b"] * 2
     assert all(
         isinstance(event, ToolCalled) or event.is_error
         for event in judged.events
@@ -132,3 +140,103 @@ def test_a_name_that_begins_like_an_ask_is_an_ordinary_tool_with_asks_off() -> N
     judged = judge(asks_on=False).judge([call("ask_choice", PLAN)])
     assert judged.asks == ()
     assert [type(event) for event in judged.events] == [ToolCalled, ToolReturned]
+
+
+# ---------------------------------------------------------------- host tools
+
+
+def test_a_host_call_that_fits_is_shown_and_starts() -> None:
+    judged = judge().judge([call("lookup", {"id": "a\x00"})])
+    (host,) = judged.calls
+    assert (host.role, host.error, host.ask_id) == ("host", None, None)
+    assert judged.events == (
+        ToolCalled(tool_call_id="call_1", tool_name="lookup", args={"id": "a\ufffd"}),
+    )
+    assert judged.asks == ()
+    assert judged.starts(4) == (
+        ToolStart(
+            step_no=4,
+            call_index=0,
+            tool_call_id="call_1",
+            tool_name="lookup",
+            args={"id": "a\ufffd"},
+        ),
+    )
+
+
+def test_only_host_calls_start_each_at_its_own_place() -> None:
+    judged = judge().judge(
+        [
+            call("mail", {}, "call_a"),
+            call("lookup", {}, "call_b"),
+            call("ask_choice", PLAN, "call_c"),
+            call("lookup", "no object", "call_d"),
+            call("lookup", {}, "call_e"),
+        ]
+    )
+    assert [one.role for one in judged.calls] == ["invalid", "host", "ask", "invalid", "host"]
+    assert [(one.call_index, one.tool_call_id) for one in judged.starts(1)] == [
+        (1, "call_b"),
+        (4, "call_e"),
+    ]
+    assert [(event.kind, event.tool_call_id) for event in told(judged)] == [
+        ("tool_call", "call_a"),
+        ("tool_call", "call_b"),
+        ("tool_call", "call_d"),
+        ("tool_call", "call_e"),
+        ("tool_result", "call_a"),
+        ("tool_result", "call_d"),
+    ]
+
+
+def test_a_host_call_whose_arguments_do_not_fit_is_a_tool_error_with_a_result() -> None:
+    judged = judge().judge([call("lookup", [1])])
+    assert judged.calls[0].error == "The arguments are no object."
+    assert judged.events[1] == ToolReturned(
+        tool_call_id="call_1",
+        tool_name="lookup",
+        result={"error": "The arguments are no object."},
+        is_error=True,
+    )
+    assert judged.starts(1) == ()
+
+
+def test_i7_two_host_calls_with_one_id_are_told_apart_over_the_steps_of_a_chain() -> None:
+    calls = judge()
+    first, second = (calls.judge([call("lookup", {})]).calls[0] for _ in range(2))
+    assert first.tool_call_id == "call_1"
+    assert second.tool_call_id.startswith("call_minted_")
+    assert first.provider_call_id == second.provider_call_id == "call_1"
+
+
+def test_an_unknown_tool_is_told_what_there_is() -> None:
+    (unknown,) = judge().judge([call("mail", {})]).calls
+    assert unknown.error == (
+        'There is no tool "mail" here. The tools are: lookup, ask_choice, ask_confirm.'
+    )
+    bare = CallJudge({}, (), "full", asks_on=False, ids=CountedIds())
+    assert bare.judge([call("mail", {})]).calls[0].error == (
+        'There is no tool "mail" here. There are no tools.'
+    )
+
+
+@pytest.mark.parametrize("name", ["ask_files", "ask_nothing", "ask_"])
+def test_i6_an_ask_that_is_not_offered_is_a_tool_error_without_events(name: str) -> None:
+    judged = judge(surface="compact").judge([call(name, PLAN)])
+    assert judged.calls[0].role == "invalid"
+    assert judged.calls[0].error
+    assert (judged.asks, judged.events, judged.starts(1)) == ((), (), ())
+
+
+def test_an_ask_that_only_a_full_surface_can_show_is_a_tool_error_on_a_compact_one() -> None:
+    purge: dict[str, JsonValue] = {"prompt": "Delete it? " + "x" * 140, "destructive": True}
+    assert judge().judge([call("ask_confirm", purge)]).calls[0].role == "ask"
+    assert judge(surface="compact").judge([call("ask_confirm", purge)]).calls[0].role == "invalid"
+
+
+def test_a_host_tool_named_like_an_ask_runs_where_asks_are_off() -> None:
+    tools: dict[str, HostTool] = {"ask_choice": PlainTool("ask_choice")}
+    calls = CallJudge(tools, (), "full", asks_on=False, ids=CountedIds())
+    judged = calls.judge([call("ask_choice", {})])
+    assert judged.calls[0].role == "host"
+    assert len(judged.events) == 1

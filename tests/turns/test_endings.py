@@ -6,7 +6,8 @@ import pytest
 
 from parleyd.contract.answers import cancelled
 from parleyd.contract.errors import Reason
-from parleyd.contract.events import Done, Failed, ToolCalled
+from parleyd.contract.events import Done, Failed, ToolCalled, ToolReturned
+from parleyd.contract.executions import UNKNOWN_RESULT, Execution
 from parleyd.contract.messages import MessageDraft
 from parleyd.contract.turns import TurnError, TurnResult
 from parleyd.turns.endings import plan_closing, plan_ending, plan_failure
@@ -149,6 +150,16 @@ def test_a_call_that_was_shown_in_the_turn_keeps_its_id() -> None:
     assert plan.asks[0].tool_call_id == "spare_of_a"
 
 
+def test_a_step_that_is_journaled_already_is_not_written_again() -> None:
+    asked = collected("a")
+    ending = replace(pausing(asked), step=None)
+
+    plan = plan_ending(OPENED, ending, LOCKED, replace(PLACE, taken_call_ids=frozenset({"a"})))
+
+    assert (plan.outcome, plan.step, plan.ended_chain) == ("paused", None, None)
+    assert [(ask.id, ask.tool_call_id) for ask in plan.asks] == [(asked.ask_id, "spare_of_a")]
+
+
 def test_a_step_keeps_its_bytes_and_its_invalid_calls() -> None:
     ask = collected("call_plan")
     ending = pausing(ask, more=(invalid("call_bad"),))
@@ -186,7 +197,13 @@ def test_a_failed_turn_may_be_retried_while_it_is_the_latest(
     *, newer: bool, deleted: bool, retryable: bool
 ) -> None:
     plan = plan_failure(
-        OPENED, ERROR, (), "", replace(LOCKED, deleted=deleted), replace(PLACE, newer_turn=newer)
+        OPENED,
+        ERROR,
+        (),
+        "",
+        replace(LOCKED, deleted=deleted),
+        replace(PLACE, newer_turn=newer),
+        (),
     )
 
     assert (plan.outcome, plan.closed, plan.retryable) == ("failed", True, retryable)
@@ -207,7 +224,7 @@ def test_a_failed_turn_may_be_retried_while_it_is_the_latest(
 def test_what_a_failed_turn_said_is_kept_as_an_error() -> None:
     called = MessageDraft(type="tool_call", tool_call_id="c", tool_name="lookup", args={})
 
-    plan = plan_failure(OPENED, ERROR, (called,), "I was ab\x00", LOCKED, PLACE)
+    plan = plan_failure(OPENED, ERROR, (called,), "I was ab\x00", LOCKED, PLACE, ())
 
     assert [(row.type, row.status, row.text) for row in plan.rows] == [
         ("tool_call", None, ""),
@@ -215,6 +232,42 @@ def test_what_a_failed_turn_said_is_kept_as_an_error() -> None:
     ]
     assert plan.result.text == ""
     assert plan.result.error == ERROR
+
+
+def test_a_call_that_was_running_when_its_turn_failed_ends_unknown() -> None:
+    running = tuple(
+        Execution(
+            step_no=1,
+            call_index=index,
+            tool_call_id=f"c{index}",
+            tool_name="lookup",
+            args={},
+            turn_id=TURN,
+            state="started",
+        )
+        for index in range(2)
+    )
+    called = MessageDraft(type="tool_call", tool_call_id="c0", tool_name="lookup", args={})
+
+    plan = plan_failure(OPENED, ERROR, (called,), "I was", LOCKED, PLACE, running)
+
+    assert plan.unknown == running
+    assert [event.kind for event in plan.events] == [
+        "tool_result",
+        "tool_result",
+        "error",
+        "done",
+    ]
+    assert plan.events[0] == ToolReturned(
+        tool_call_id="c0", tool_name="lookup", result=UNKNOWN_RESULT, is_error=True
+    )
+    assert [(row.type, row.tool_call_id, row.result) for row in plan.rows] == [
+        ("tool_call", "c0", None),
+        ("tool_result", "c0", UNKNOWN_RESULT),
+        ("tool_result", "c1", UNKNOWN_RESULT),
+        ("assistant", None, None),
+    ]
+    assert plan.rows[1].text == "Tool result: lookup"
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,27 @@
 from datetime import UTC, datetime
 from uuid import UUID
 
+import pytest
 from pydantic import JsonValue
 
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.cards import to_simple_card
+from parleyd.contract.executions import (
+    UNKNOWN_OUTCOME,
+    UNKNOWN_RESULT,
+    Execution,
+    ExecutionState,
+)
 from parleyd.contract.messages import Message, MessageType, ReplyStatus
 from parleyd.contract.steps import Step, StepCall
 from parleyd.models.script import CODEC, Call, ScriptedMessage, Text
 from parleyd.models.scripted import ScriptedModel, in_turn
-from parleyd.turns.history import DID_NOT_RUN, last_user_text, messages_of
+from parleyd.turns.history import (
+    DID_NOT_RUN,
+    history_messages,
+    last_user_text,
+    step_messages,
+)
 from parleyd.turns.model import ToolOutcome
 from parleyd.turns.ports import ChainContext
 from tests.standard_asks import PLAN, REGION
@@ -68,7 +80,7 @@ def row(
 
 
 def sent(*history: Message) -> list[object]:
-    return messages_of(ChainContext(history, (), ()), MODEL)
+    return history_messages(ChainContext(history, (), ()), MODEL)
 
 
 def user(text: str) -> ScriptedMessage:
@@ -183,7 +195,7 @@ def step_call(of: Ask | None = None, error: str | None = None) -> StepCall:
 def test_a_step_goes_back_as_it_came_with_one_result_for_each_call() -> None:
     plan = ask(1)
     calls = (step_call(error="TOO_LONG"), step_call(plan), step_call(ask(3)))
-    message, results = messages_of(ChainContext((), (step(*calls),), (plan,)), MODEL)
+    message, results = step_messages(step(*calls), (plan,), (), MODEL)
     assert message == ScriptedMessage("model", (Call("ask_choice", PLAN, opaque=b"signature"),) * 3)
     assert results == ScriptedMessage(
         "tool",
@@ -198,8 +210,110 @@ def test_a_step_goes_back_as_it_came_with_one_result_for_each_call() -> None:
 def test_a_step_of_another_provider_is_rebuilt_from_its_calls() -> None:
     plan = ask(1)
     for stored in (step(step_call(plan), provider="other"), step(step_call(plan), codec="other/9")):
-        message, _ = messages_of(ChainContext((), (stored,), (plan,)), MODEL)
+        message, _ = step_messages(stored, (plan,), (), MODEL)
         assert message == ScriptedMessage("model", (Call("ask_choice", PLAN, "provider_1"),))
+
+
+def test_f14_the_text_of_a_failed_turn_that_was_retried_is_left_out() -> None:
+    failed = row("assistant", "Let me", status="error")
+    assert sent(failed.model_copy(update={"superseded": True}), row("user", "Again")) == [
+        user("Again")
+    ]
+
+
+def host_call(number: int, error: str | None = None) -> StepCall:
+    return StepCall(
+        tool_call_id=f"call_{number}",
+        provider_call_id=f"provider_{number}",
+        tool_name="lookup",
+        args={"number": number},
+        role="invalid" if error else "host",
+        error=error,
+    )
+
+
+def execution(
+    index: int, state: ExecutionState, result: JsonValue = None, step_no: int = 1
+) -> Execution:
+    return Execution(
+        step_no=step_no,
+        call_index=index,
+        tool_call_id=f"call_{index}",
+        tool_name="lookup",
+        args={},
+        turn_id=TURN,
+        state=state,
+        result=result,
+    )
+
+
+OUTCOMES: dict[str, tuple[list[Execution], ToolOutcome]] = {
+    "finished": (
+        [execution(0, "finished", {"plans": 3})],
+        ToolOutcome("provider_0", "lookup", value={"plans": 3}),
+    ),
+    "finished with nothing": (
+        [execution(0, "finished")],
+        ToolOutcome("provider_0", "lookup", value=None),
+    ),
+    "failed": (
+        [execution(0, "failed", {"error": "No such plan."})],
+        ToolOutcome("provider_0", "lookup", error="No such plan."),
+    ),
+    "failed in a form of its own": (
+        [execution(0, "failed", {"error": {"code": 7}})],
+        ToolOutcome("provider_0", "lookup", error='{"error":{"code":7}}'),
+    ),
+    "unknown": (
+        [execution(0, "unknown", UNKNOWN_RESULT)],
+        ToolOutcome("provider_0", "lookup", error=UNKNOWN_OUTCOME),
+    ),
+    "started and no more": (
+        [execution(0, "started")],
+        ToolOutcome("provider_0", "lookup", error=UNKNOWN_OUTCOME),
+    ),
+    "never started": ([], ToolOutcome("provider_0", "lookup", error=DID_NOT_RUN)),
+    "that of another step": (
+        [execution(0, "finished", 1, step_no=2)],
+        ToolOutcome("provider_0", "lookup", error=DID_NOT_RUN),
+    ),
+    "run again": (
+        [execution(0, "unknown", UNKNOWN_RESULT), execution(0, "finished", 2)],
+        ToolOutcome("provider_0", "lookup", value=2),
+    ),
+}
+
+
+@pytest.mark.parametrize(("executions", "outcome"), OUTCOMES.values(), ids=OUTCOMES)
+def test_a_host_call_has_the_outcome_of_its_execution(
+    executions: list[Execution], outcome: ToolOutcome
+) -> None:
+    _, results = step_messages(step(host_call(0)), (), executions, MODEL)
+    assert results == ScriptedMessage("tool", (outcome,))
+
+
+def test_a5_the_results_of_a_step_are_in_call_order_whenever_they_came() -> None:
+    plan = ask(1)
+    calls = (host_call(0), step_call(plan), host_call(2, "No object."), host_call(3))
+    executions = [execution(3, "finished", "late"), execution(0, "finished", "early")]
+    _, results = step_messages(step(*calls), (plan,), executions, MODEL)
+    assert results == ScriptedMessage(
+        "tool",
+        (
+            ToolOutcome("provider_0", "lookup", value="early"),
+            ToolOutcome("provider_1", "ask_choice", value=ANSWER),
+            ToolOutcome("provider_2", "lookup", error="No object."),
+            ToolOutcome("provider_3", "lookup", value="late"),
+        ),
+    )
+
+
+def test_an_ask_that_was_never_answered_did_not_run() -> None:
+    plan = ask(1, answer=None, status="pending")
+    _, results = step_messages(step(step_call(plan)), (plan,), (), MODEL)
+    assert results == ScriptedMessage(
+        "tool", (ToolOutcome("provider_1", "ask_choice", error=DID_NOT_RUN),)
+    )
 
 
 def test_the_last_message_of_the_person_is_found() -> None:

@@ -1,20 +1,36 @@
 """What opening a turn writes, given what it read."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
 from pydantic import JsonValue
 
 from parleyd.contract.answers import cancelled, declined
-from parleyd.contract.errors import AskNotPending
+from parleyd.contract.errors import (
+    AskNotPending,
+    ConversationNotFound,
+    ParleyError,
+    TurnNotFound,
+    TurnNotRetryable,
+)
 from parleyd.contract.events import AskResolved, Started
 from parleyd.turns.openings import (
-    NamedAsks,
     cancelled_by_deletion,
+    outlook_after,
     plan_new_conversation,
     plan_opening,
+    said_in,
 )
-from parleyd.turns.ports import PromptOpening
+from parleyd.turns.ports import (
+    FailedTurn,
+    NamedAsks,
+    Opening,
+    PromptOpening,
+    RetryOpening,
+    Situation,
+)
+from parleyd.turns.state import TurnPlace
 from tests.turns.turn_values import (
     CONVERSATION,
     LOCKED,
@@ -23,6 +39,7 @@ from tests.turns.turn_values import (
     TEAM,
     TURN,
     answer,
+    meeting,
     opening,
     stored_ask,
 )
@@ -31,7 +48,7 @@ from tests.turns.turn_values import (
 def test_a_message_without_a_conversation_makes_one() -> None:
     plan = plan_new_conversation(opening(PromptOpening("Hello")))
 
-    assert (plan.conversation_id, plan.project) == (UUID(int=5), "work")
+    assert plan.conversation_id == UUID(int=5)
     assert (plan.turn_no, plan.chain_id, plan.context_max_seq, plan.last_seq) == (1, TURN, 1, 1)
     assert [(row.type, row.text, row.seq, row.position) for row in plan.rows] == [
         ("user", "Hello", 1, 0)
@@ -45,10 +62,9 @@ def test_a_new_conversation_waits_on_no_answer() -> None:
 
 
 def test_a_message_is_seen_up_to_itself_and_begins_a_chain() -> None:
-    plan = plan_opening(opening(PromptOpening("Hello")), LOCKED, NamedAsks())
+    plan = plan_opening(opening(PromptOpening("Hello")), meeting())
 
     assert (plan.turn_no, plan.chain_id, plan.context_max_seq, plan.last_seq) == (4, TURN, 8, 8)
-    assert plan.project == "home"
     assert plan.resolved is None
     assert plan.ended_chain is None
     assert plan.events == (Started(conversation_id=CONVERSATION, conversation_created=False),)
@@ -57,7 +73,7 @@ def test_a_message_is_seen_up_to_itself_and_begins_a_chain() -> None:
 def test_a_message_cancels_the_pending_ask_and_ends_its_chain() -> None:
     ask = stored_ask()
 
-    plan = plan_opening(opening(PromptOpening("Never mind")), LOCKED, NamedAsks(ask, 1))
+    plan = plan_opening(opening(PromptOpening("Never mind")), meeting(NamedAsks(ask, 1)))
 
     assert plan.resolved
     assert plan.resolved.status == "cancelled"
@@ -86,7 +102,7 @@ def test_an_answer_resolves_its_ask_and_goes_on_with_its_chain(
 ) -> None:
     ask = stored_ask()
 
-    plan = plan_opening(answer(envelope=envelope), LOCKED, NamedAsks(ask, 5, ask))
+    plan = plan_opening(answer(envelope=envelope), meeting(NamedAsks(ask, 5, ask)))
 
     assert plan.resolved
     assert (plan.resolved.status, plan.resolved.answer) == (status, envelope)
@@ -132,16 +148,122 @@ def test_an_answer_to_another_ask_learns_who_was_first(
     asks: NamedAsks, facts: dict[str, str]
 ) -> None:
     with pytest.raises(AskNotPending) as refused:
-        plan_opening(answer(), LOCKED, asks)
+        plan_opening(answer(), meeting(asks))
 
     assert refused.value.metadata == {"tool_call_id": "call_plan", **facts}
+
+
+FAILED = FailedTurn(
+    turn_id=UUID(int=8),
+    state="failed",
+    retryable=True,
+    chain_id=ROOT,
+    context_max_seq=5,
+    surface="compact",
+    model="scripted-1",
+    system_instruction=None,
+    retried_by=None,
+)
+RETRY = opening(RetryOpening(FAILED.turn_id))
+
+
+def test_a_retry_goes_on_with_the_failed_turns_chain_and_says_nothing() -> None:
+    plan = plan_opening(RETRY, meeting(failed=FAILED))
+
+    assert (plan.turn_no, plan.input_kind, plan.retry_of) == (4, "retry", FAILED.turn_id)
+    assert (plan.chain_id, plan.context_max_seq) == (ROOT, 5)
+    assert (plan.rows, plan.last_seq) == ((), LOCKED.last_seq)
+    assert plan.events == (
+        Started(
+            conversation_id=CONVERSATION,
+            conversation_created=False,
+            retry_of_turn_id=FAILED.turn_id,
+        ),
+    )
+    assert (plan.resolved, plan.ended_chain, plan.slot_taken) == (None, None, False)
+    assert said_in(RETRY, plan) == ""
+
+
+def test_a_retry_leaves_another_chains_ask_pending() -> None:
+    plan = plan_opening(RETRY, meeting(NamedAsks(stored_ask(), 1), FAILED))
+
+    assert (plan.resolved, plan.rows, plan.slot_taken) == (None, (), True)
+    assert len(plan.events) == 1
+
+
+@pytest.mark.parametrize(
+    ("failed", "fault", "facts"),
+    [
+        pytest.param(None, TurnNotFound, {}, id="no such turn"),
+        pytest.param(
+            replace(FAILED, retryable=False, state="running"),
+            TurnNotRetryable,
+            {"turn_id": str(FAILED.turn_id), "state": "running"},
+            id="running",
+        ),
+        pytest.param(
+            replace(FAILED, retryable=False, retried_by=ROOT),
+            TurnNotRetryable,
+            {
+                "turn_id": str(FAILED.turn_id),
+                "state": "failed",
+                "retried_by_turn_id": str(ROOT),
+            },
+            id="retried",
+        ),
+    ],
+)
+def test_only_the_turn_that_may_be_retried_is(
+    failed: FailedTurn | None, fault: type[ParleyError], facts: dict[str, str]
+) -> None:
+    with pytest.raises(fault) as refused:
+        plan_opening(RETRY, meeting(failed=failed))
+
+    assert refused.value.metadata == facts
+
+
+def test_a_new_conversation_has_nothing_to_retry() -> None:
+    with pytest.raises(TurnNotFound):
+        plan_new_conversation(RETRY)
+
+
+def test_there_is_no_turn_without_a_conversation() -> None:
+    with pytest.raises(ConversationNotFound):
+        plan_opening(opening(PromptOpening("Hello")), Situation())
+
+
+@pytest.mark.parametrize(
+    ("opened", "said"),
+    [
+        pytest.param(opening(PromptOpening("a\x00b")), "a\ufffdb", id="a message"),
+        pytest.param(
+            answer(envelope=cancelled("nó\x00")),
+            '{"action":"cancel","reason":"nó\ufffd"}',
+            id="an answer",
+        ),
+    ],
+)
+def test_what_was_said_is_what_is_stored(opened: Opening, said: str) -> None:
+    plan = plan_opening(opened, meeting(NamedAsks(stored_ask(), 1)))
+
+    assert said_in(opened, plan) == said
+
+
+def test_the_outlook_of_a_turn_is_the_conversation_as_opening_it_left_it() -> None:
+    said = opening(PromptOpening("Never mind"))
+    plan = plan_opening(said, meeting(NamedAsks(stored_ask(), 1)))
+
+    outlook = outlook_after(said, plan, "Trip", "home", NOW)
+
+    assert outlook.conversation == replace(LOCKED, title="Trip", last_seq=9, last_turn_no=4)
+    assert outlook.place == TurnPlace(next_position=2)
 
 
 def test_what_cannot_be_stored_is_replaced_in_rows_and_names() -> None:
     ask = stored_ask("call_\ufffd")
 
-    said = plan_opening(opening(PromptOpening("a\x00b\ud83d")), LOCKED, NamedAsks())
-    answered = plan_opening(answer("call_\x00", cancelled("\x00")), LOCKED, NamedAsks(ask, 1, ask))
+    said = plan_opening(opening(PromptOpening("a\x00b\ud83d")), meeting())
+    answered = plan_opening(answer("call_\x00", cancelled("\x00")), meeting(NamedAsks(ask, 1, ask)))
 
     assert said.rows[0].text == "a\ufffdb\ufffd"
     assert answered.resolved

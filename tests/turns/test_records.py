@@ -10,12 +10,13 @@ from parleyd.contract.events import (
     Done,
     EventBody,
     Failed,
+    Resumed,
     Started,
     Text,
     ToolCalled,
     ToolReturned,
 )
-from parleyd.turns.records import storable_event
+from parleyd.turns.records import returned_row, storable_event
 from tests.turns.turn_values import CONVERSATION, PLAN
 
 
@@ -24,6 +25,7 @@ from tests.turns.turn_values import CONVERSATION, PLAN
     [
         Started(conversation_id=CONVERSATION, conversation_created=True),
         AskResolved(tool_call_id="a", action="accept"),
+        Resumed(attempt=2),
         Text(text="Hi"),
         ToolCalled(tool_call_id="a", tool_name="b", args=[1, {"c": None}]),
         ToolReturned(tool_call_id="a", tool_name="b", result=2**80, is_error=False),
@@ -68,3 +70,12 @@ def test_an_event_that_can_be_stored_stays_as_it_is(body: EventBody) -> None:
 )
 def test_an_event_says_what_is_stored(body: EventBody, stored: EventBody) -> None:
     assert storable_event(body) == stored
+
+
+def test_the_row_of_a_result_names_its_call() -> None:
+    returned = ToolReturned(tool_call_id="a", tool_name="b", result={"c": 1}, is_error=False)
+
+    row = returned_row(returned)
+
+    assert (row.type, row.text) == ("tool_result", "Tool result: b")
+    assert (row.tool_call_id, row.tool_name, row.result) == ("a", "b", {"c": 1})

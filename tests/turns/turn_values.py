@@ -9,17 +9,20 @@ from parleyd.contract.answers import accepted, cancelled
 from parleyd.contract.asks.ask import Ask, AskStatus
 from parleyd.contract.cards import to_simple_card
 from parleyd.contract.steps import Step, StepCall
-from parleyd.turns.endings import TurnPlace
 from parleyd.turns.ports import (
     AnswerOpening,
     CollectedAsk,
     Ending,
+    FailedTurn,
     Lease,
+    NamedAsks,
     OpenedTurn,
     Opening,
     PromptOpening,
+    RetryOpening,
+    Situation,
 )
-from parleyd.turns.state import LockedConversation
+from parleyd.turns.state import SeenConversation, TurnPlace
 
 NOW = datetime(2027, 3, 1, 12, tzinfo=UTC)
 CONVERSATION = UUID(int=1)
@@ -32,7 +35,7 @@ PLAN: dict[str, JsonValue] = {
     "options": [{"id": "team", "label": "Team"}, {"id": "solo", "label": "Solo"}],
 }
 
-LOCKED = LockedConversation(
+LOCKED = SeenConversation(
     id=CONVERSATION,
     owner="ada",
     title=None,
@@ -40,6 +43,7 @@ LOCKED = LockedConversation(
     deleted=False,
     last_seq=7,
     last_turn_no=3,
+    retryable_turn_id=None,
     now=NOW,
 )
 OPENED = OpenedTurn(
@@ -51,8 +55,9 @@ OPENED = OpenedTurn(
     project="home",
     surface="full",
     events=(),
+    model="scripted-1",
 )
-PLACE = TurnPlace(model="scripted-1", next_position=1)
+PLACE = TurnPlace(next_position=1)
 
 
 def stored_ask(call_id: str = "call_plan", status: AskStatus = "pending") -> Ask:
@@ -75,7 +80,14 @@ def stored_ask(call_id: str = "call_plan", status: AskStatus = "pending") -> Ask
     )
 
 
-def opening(turn_input: PromptOpening | AnswerOpening) -> Opening:
+NO_ASKS = NamedAsks()
+
+
+def meeting(asks: NamedAsks = NO_ASKS, failed: FailedTurn | None = None) -> Situation:
+    return Situation(conversation=LOCKED, asks=asks, failed=failed)
+
+
+def opening(turn_input: PromptOpening | AnswerOpening | RetryOpening) -> Opening:
     return Opening(
         turn_id=TURN,
         owner="ada",

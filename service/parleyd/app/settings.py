@@ -102,7 +102,24 @@ class Settings(BaseModel):
     """The kinds of question the agent may ask; none switches asks off (spec turns 2)."""
     max_steps: int = Field(default=limits.TURN_STEPS, ge=1)
     system_prompt: str | None = None
+    system_prompt_hook: str | None = Field(default=None, min_length=1)
+    """`module:function` that makes the system prompt of a turn instead."""
     allow_client_system_instruction: bool = False
+    allow_caller_keys: bool = False
+    """Lets callers bring a Gemini key of their own, in `x-ai-api-key`."""
+
+    tools: Annotated[tuple[str, ...], NoDecode] = ()
+    """Host tools by import path, `module:name`, or `module` for all of it."""
+    request_tools: str | None = Field(default=None, min_length=1)
+    """`module:function` that makes the tools of one turn."""
+
+    turn_seconds: float = Field(default=limits.TURN_SECONDS, gt=0)
+    model_idle_seconds: float = Field(default=limits.MODEL_IDLE_SECONDS, gt=0)
+    tool_seconds: float = Field(default=limits.TOOL_SECONDS, gt=0)
+    chain_bytes: int = Field(default=limits.CHAIN_BYTES, ge=1024)
+    owner_turns: int = Field(default=limits.OWNER_TURNS, ge=1)
+    conversation_turns: int = Field(default=limits.CONVERSATION_TURNS, ge=1)
+    owner_streams: int = Field(default=limits.OWNER_STREAMS, ge=1)
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] | None = None
@@ -123,7 +140,7 @@ class Settings(BaseModel):
         """How log lines look."""
         return self.log_format or ("console" if self.development else "json")
 
-    @field_validator("jwt_algorithms", "asks", mode="before")
+    @field_validator("jwt_algorithms", "asks", "tools", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         """Reads a list as a variable spells it, `choice, confirm`."""
@@ -172,6 +189,15 @@ class Settings(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _agree_on_the_prompt(self) -> Self:
+        if self.system_prompt and self.system_prompt_hook:
+            raise ValueError(
+                "PARLEY_SYSTEM_PROMPT and PARLEY_SYSTEM_PROMPT_HOOK are two system prompts: "
+                "leave one out."
+            )
+        return self
+
+    @model_validator(mode="after")
     def _agree_on_the_model(self) -> Self:
         if self.uses_gemini:
             return self
@@ -180,7 +206,7 @@ class Settings(BaseModel):
                 f"The model {self.model!r} needs a Gemini key: set GEMINI_API_KEY, "
                 "or leave PARLEY_MODEL out."
             )
-        for field in ("title_model", "gemini_base_url"):
+        for field in ("title_model", "gemini_base_url", "allow_caller_keys"):
             if getattr(self, field):
                 raise ValueError(
                     f"{_variable(field)} is of no use without Gemini: leave it out, or set "

@@ -3,104 +3,165 @@
 import asyncio
 import os
 import socket
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Final
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
 from uuid import uuid4
 
 import structlog
 
 from parleyd.app.database import migrated_database
-from parleyd.app.faults import CommandFailed
+from parleyd.app.faults import CommandFailed, ConfigurationError
 from parleyd.app.identity import authenticator_of
 from parleyd.app.ids import RandomIds
 from parleyd.app.settings import DEMO_MODEL, GEMINI_MODEL, Settings
+from parleyd.contract import limits
 from parleyd.models.demo import DemoModel
 from parleyd.rpc.auth import Authenticator
-from parleyd.rpc.server import build_server
+from parleyd.rpc.server import Serving, build_server
 from parleyd.store.conversations import PostgresConversationStore
 from parleyd.store.engine import create_engine
+from parleyd.store.leases import PostgresLeaseStore
+from parleyd.store.notifications import Listener
+from parleyd.store.reading import PostgresTurnReader
+from parleyd.store.requests import PostgresRequestLog
+from parleyd.store.retention import clear_old_rows
 from parleyd.store.turns import PostgresTurnStore
+from parleyd.tools import ToolsUnusable, load_prompt_hook, load_request_tools, load_tools
+from parleyd.turns.deployment import Deployment
+from parleyd.turns.followers import Followers
+from parleyd.turns.leases import Leases
 from parleyd.turns.model import Model
-from parleyd.turns.options import TurnOptions
+from parleyd.turns.options import TurnLimits, TurnOptions
+from parleyd.turns.ports import RequestLog, TurnStore
+from parleyd.turns.rounds import rounds
+from parleyd.turns.tools import HostTool, RequestTools
 from parleyd.turns.turns import Turns
 
-STOP_SECONDS: Final = 30.0
-"""How long running turns may take to end when the service stops."""
+STOP_SECONDS: Final = limits.STOP_SECONDS + 5.0
+"""How long running turns may take to be handed over when the service stops, tools included."""
+CLEARING_SECONDS: Final = 600
+"""How often old rows are cleared."""
 DEMO_PAUSE_SECONDS: Final = 0.02
 
 log = structlog.stdlib.get_logger()
 
 
+@dataclass(frozen=True)
+class Replacements:
+    """Parts that stand in for those the settings name: what tests replace, and nothing else can.
+
+    `wrap_store` and `wrap_log` put something around the real ones.
+    """
+
+    authenticator: Authenticator | None = None
+    model: Model | None = None
+    model_of_key: Callable[[str], Model] | None = None
+    tools: Mapping[str, HostTool] = field(default_factory=dict[str, HostTool])
+    request_tools: RequestTools | None = None
+    wrap_store: Callable[[TurnStore], TurnStore] = lambda store: store
+    wrap_log: Callable[[RequestLog], RequestLog] = lambda request_log: request_log
+
+
 class RunningService:
     """A service that answers at `address`, `host:port`."""
 
-    def __init__(
-        self, address: str, stop_calls: Callable[[float], Awaitable[None]], turns: Turns
-    ) -> None:
+    def __init__(self, address: str, serving: Serving, turns: Turns) -> None:
         self.address = address
-        self._stop_calls = stop_calls
+        self._serving = serving
         self._turns = turns
 
     async def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Refuses new calls at once and ends when the running turns have, after `seconds` at most.
+        """Refuses new calls, hands running turns over, and ends when it has, after `seconds`.
 
-        Whoever follows a turn is told of its end. A repeat changes nothing.
+        Whoever follows a turn is told to watch it elsewhere. A repeat changes nothing.
         """
-        await asyncio.gather(self._stop_calls(seconds), self._turns.drain(seconds))
+        await self._serving.refuse_new_calls()
+        await asyncio.gather(self._serving.stop(seconds), self._turns.hand_over(seconds))
 
 
 @asynccontextmanager
 async def running_service(
-    settings: Settings,
-    *,
-    database_url: str,
-    authenticator: Authenticator | None = None,
-    model: Model | None = None,
+    settings: Settings, *, database_url: str, replacements: Replacements | None = None
 ) -> AsyncGenerator[RunningService]:
     """Serves on the database at `database_url`, whose schema is this version's, until it is left.
 
-    `authenticator` and `model` stand in for those that the settings name. Where there is no model
-    turns are refused.
+    Where there is no model turns are refused.
 
     Raises:
-        ConfigurationError: Nobody is trusted.
+        ConfigurationError: Nobody is trusted, or a tool can't be used.
         CommandFailed: The address can't be had.
     """
+    instead = replacements or Replacements()
+    options = _options_of(settings, instead)
+    authenticator = instead.authenticator or authenticator_of(settings)
     async with AsyncExitStack() as stack:
-        ids = RandomIds()
         engine = create_engine(database_url, pool_size=settings.pool_size)
         stack.push_async_callback(engine.dispose)
-        title_model: Model | None = None
+        # A heartbeat that shared the pool could starve behind the turns it protects.
+        renewing = create_engine(database_url, pool_size=1)
+        stack.push_async_callback(renewing.dispose)
+        request_log = await stack.enter_async_context(PostgresRequestLog(engine))
+        ids, reader = RandomIds(), PostgresTurnReader(engine)
+        followers = Followers(reader)
+        model, title_model = instead.model, None
         if model is None:
             model, title_model = _models_of(settings, stack)
         if model is None:
             log.warning("no_model", hint="turns are refused; set GEMINI_API_KEY")
-        turns = Turns(
-            store=PostgresTurnStore(engine),
+        shared = Deployment(
+            store=instead.wrap_store(PostgresTurnStore(engine)),
+            leases=PostgresLeaseStore(engine, renewing, turn_seconds=settings.turn_seconds),
+            reader=reader,
+            request_log=instead.wrap_log(request_log),
             model=model,
-            title_model=title_model,
+            title_model=title_model or model,
+            model_of_key=instead.model_of_key or _model_of_key(settings),
             ids=ids,
-            options=_options_of(settings),
+            options=options,
             holder=f"{socket.gethostname()}:{os.getpid()}:{uuid4()}",
+            followers=followers,
         )
-        server = await build_server(
+        turns = Turns(shared)
+        leases = Leases(shared, turns)
+
+        def reconnected() -> None:
+            followers.wake_all()
+            leases.released.set()
+
+        listener = Listener(database_url, followers.hear, leases.released.set, reconnected)
+
+        async def clear() -> None:
+            await clear_old_rows(engine)
+
+        serving = await build_server(
             turns=turns,
             conversations=PostgresConversationStore(engine),
-            authenticator=authenticator or authenticator_of(settings),
+            authenticator=authenticator,
             ids=ids,
         )
-        host = f"[{settings.host}]" if ":" in settings.host else settings.host
         try:
-            port = server.add_insecure_port(f"{host}:{settings.port}")
-        except RuntimeError as error:
+            address = serving.listen(settings.host, settings.port)
+        except OSError as error:
             raise CommandFailed(
-                f"The address {host}:{settings.port} can't be had; it may be in use: choose "
-                "another port with PARLEY_PORT, or 0 for a free one."
+                f"The address {settings.host}:{settings.port} can't be had; it may be in use: "
+                "choose another port with PARLEY_PORT, or 0 for a free one."
             ) from error
-        await server.start()
-        service = RunningService(f"{host}:{port}", server.stop, turns)
+        await serving.start()
+        # Leases are kept up until the turns are handed over, so their round ends after the stop.
+        await stack.enter_async_context(
+            _running(rounds("renew_leases", limits.HEARTBEAT_SECONDS, leases.renew))
+        )
+        service = RunningService(address, serving, turns)
         stack.push_async_callback(service.stop)
+        for work in (
+            listener.run(),
+            rounds("poll", limits.POLL_SECONDS, followers.poll),
+            rounds("take_turns", limits.REAPER_SECONDS, leases.take_due, leases.released),
+            rounds("clear_old_rows", CLEARING_SECONDS, clear),
+        ):
+            await stack.enter_async_context(_running(work))
         yield service
 
 
@@ -109,23 +170,54 @@ async def whole_service(settings: Settings) -> AsyncGenerator[RunningService]:
     """Serves as `running_service` does, with the database that the settings name.
 
     Raises:
-        ConfigurationError: Nobody is trusted, or the database's address is malformed.
+        ConfigurationError: Nobody is trusted, a tool can't be used, or the database's address is
+            malformed.
         CommandFailed: The database or the address can't be had.
     """
-    authenticator = authenticator_of(settings)
+    replacements = Replacements(authenticator=authenticator_of(settings))
     async with (
         migrated_database(settings) as url,
-        running_service(settings, database_url=url, authenticator=authenticator) as service,
+        running_service(settings, database_url=url, replacements=replacements) as service,
     ):
         yield service
 
 
-def _options_of(settings: Settings) -> TurnOptions:
+@asynccontextmanager
+async def _running(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
+    """Runs work beside the body, and ends it with it."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+def _options_of(settings: Settings, instead: Replacements) -> TurnOptions:
+    asks_on = bool(settings.asks)
+    try:
+        tools = load_tools(settings.tools, asks_on=asks_on)
+        request_tools = settings.request_tools and load_request_tools(settings.request_tools)
+        hook = settings.system_prompt_hook and load_prompt_hook(settings.system_prompt_hook)
+    except ToolsUnusable as error:
+        raise ConfigurationError(str(error)) from error
     return TurnOptions(
         ask_kinds=settings.asks,
         max_steps=settings.max_steps,
-        system_prompt=settings.system_prompt,
+        system_prompt=hook or settings.system_prompt,
         allow_client_system_instruction=settings.allow_client_system_instruction,
+        tools={**tools, **instead.tools},
+        request_tools=instead.request_tools or request_tools or None,
+        limits=TurnLimits(
+            turn_seconds=settings.turn_seconds,
+            model_idle_seconds=settings.model_idle_seconds,
+            tool_seconds=settings.tool_seconds,
+            chain_bytes=settings.chain_bytes,
+            owner_turns=settings.owner_turns,
+            conversation_turns=settings.conversation_turns,
+            owner_streams=settings.owner_streams,
+        ),
     )
 
 
@@ -148,3 +240,17 @@ def _gemini(settings: Settings, name: str, stack: AsyncExitStack) -> Model:
     model = GeminiModel(name, settings.gemini_api_key.get_secret_value(), base_url=base_url)
     stack.push_async_callback(model.aclose)
     return model
+
+
+def _model_of_key(settings: Settings) -> Callable[[str], Model] | None:
+    """Returns what makes the model of a turn that brings its own key, if that is allowed."""
+    if not settings.allow_caller_keys:
+        return None
+    from parleyd.models.gemini import GeminiModel  # noqa: PLC0415 - half a second, for a key alone
+
+    base_url = str(settings.gemini_base_url) if settings.gemini_base_url else None
+
+    def model_of_key(key: str) -> Model:
+        return GeminiModel(settings.model or GEMINI_MODEL, key, base_url=base_url)
+
+    return model_of_key

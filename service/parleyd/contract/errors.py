@@ -3,14 +3,19 @@
     ParleyError
     ├─ Unauthenticated
     ├─ Malformed                 the request itself; carries field errors
-    │  ├─ PromptRequired  ToolCallIdRequired  ButtonIdRequired  ConversationRequired
-    │  ├─ UnknownSurface  UnknownButton  InvalidAnswer  InvalidAsk  InvalidRequest
+    │  ├─ PromptRequired  ToolCallIdRequired  ButtonIdRequired  TurnIdRequired
+    │  ├─ ConversationRequired  UnknownSurface  UnknownButton  InvalidRating
+    │  ├─ InvalidAnswer  InvalidAsk  InvalidRequest
     │  └─ AnswerWhileAsksOff
     ├─ AsksOff
     ├─ NotOwner
     ├─ OptionForbidden
-    ├─ ConversationNotFound
+    ├─ ConversationNotFound  TurnNotFound  MessageNotFound
+    ├─ TurnNotRetryable
     ├─ AskNotPending
+    ├─ RequestIdReused
+    ├─ RateLimited
+    ├─ EventsExpired
     ├─ ModelNotConfigured
     └─ Unavailable
 
@@ -35,6 +40,7 @@ class Reason(StrEnum):
     PROMPT_REQUIRED = "PROMPT_REQUIRED"
     TOOL_CALL_ID_REQUIRED = "TOOL_CALL_ID_REQUIRED"
     BUTTON_ID_REQUIRED = "BUTTON_ID_REQUIRED"
+    TURN_ID_REQUIRED = "TURN_ID_REQUIRED"
     CONVERSATION_REQUIRED = "CONVERSATION_REQUIRED"
     UNKNOWN_SURFACE = "UNKNOWN_SURFACE"
     INVALID_ANSWER = "INVALID_ANSWER"
@@ -42,20 +48,38 @@ class Reason(StrEnum):
     UNKNOWN_BUTTON = "UNKNOWN_BUTTON"
     ASKS_DISABLED = "ASKS_DISABLED"
     INVALID_REQUEST = "INVALID_REQUEST"
+    INVALID_RATING = "INVALID_RATING"
     NOT_OWNER = "NOT_OWNER"
     OPTION_FORBIDDEN = "OPTION_FORBIDDEN"
     CONVERSATION_NOT_FOUND = "CONVERSATION_NOT_FOUND"
+    TURN_NOT_FOUND = "TURN_NOT_FOUND"
+    MESSAGE_NOT_FOUND = "MESSAGE_NOT_FOUND"
+    TURN_NOT_RETRYABLE = "TURN_NOT_RETRYABLE"
     ASK_NOT_PENDING = "ASK_NOT_PENDING"
+    REQUEST_ID_REUSED = "REQUEST_ID_REUSED"
+    RATE_LIMITED = "RATE_LIMITED"
+    EVENTS_EXPIRED = "EVENTS_EXPIRED"
     MODEL_NOT_CONFIGURED = "MODEL_NOT_CONFIGURED"
     UNAVAILABLE = "UNAVAILABLE"
     INTERNAL = "INTERNAL"
     MODEL_ERROR = "MODEL_ERROR"
     MODEL_RATE_LIMITED = "MODEL_RATE_LIMITED"
     MODEL_REFUSED = "MODEL_REFUSED"
+    TURN_TIMEOUT = "TURN_TIMEOUT"
+    TURN_TOO_LARGE = "TURN_TOO_LARGE"
+    INTERRUPTED = "INTERRUPTED"
 
 
 TURN_REASONS = frozenset(
-    {Reason.MODEL_ERROR, Reason.MODEL_RATE_LIMITED, Reason.MODEL_REFUSED, Reason.INTERNAL}
+    {
+        Reason.MODEL_ERROR,
+        Reason.MODEL_RATE_LIMITED,
+        Reason.MODEL_REFUSED,
+        Reason.TURN_TIMEOUT,
+        Reason.TURN_TOO_LARGE,
+        Reason.INTERRUPTED,
+        Reason.INTERNAL,
+    }
 )
 """The reasons of a turn that failed after it started (spec turns 8.4)."""
 
@@ -107,8 +131,14 @@ class ButtonIdRequired(Malformed):
     reason = Reason.BUTTON_ID_REQUIRED
 
 
+class TurnIdRequired(Malformed):
+    """A retry that does not name the failed turn."""
+
+    reason = Reason.TURN_ID_REQUIRED
+
+
 class ConversationRequired(Malformed):
-    """An answer, a button or a unary turn without a conversation."""
+    """An answer, a button, a retry or a unary turn without a conversation."""
 
     reason = Reason.CONVERSATION_REQUIRED
 
@@ -141,6 +171,12 @@ class InvalidRequest(Malformed):
     """An id, a page token, a page size, a mask or a text that is malformed or over its limit."""
 
     reason = Reason.INVALID_REQUEST
+
+
+class InvalidRating(Malformed):
+    """A rating that does not exist."""
+
+    reason = Reason.INVALID_RATING
 
 
 class AnswerWhileAsksOff(Malformed):
@@ -191,6 +227,97 @@ class ConversationNotFound(ParleyError):
 
     def __init__(self, conversation_id: UUID) -> None:
         super().__init__(f"There is no conversation {conversation_id}.")
+
+
+class TurnNotFound(ParleyError):
+    """The conversation has no such turn."""
+
+    reason = Reason.TURN_NOT_FOUND
+
+    def __init__(self, turn_id: UUID) -> None:
+        super().__init__(f"The conversation has no turn {turn_id}.")
+
+
+class MessageNotFound(ParleyError):
+    """The conversation has no such message."""
+
+    reason = Reason.MESSAGE_NOT_FOUND
+
+    def __init__(self, message_id: int) -> None:
+        super().__init__(f"The conversation has no message {message_id}.")
+
+
+class TurnNotRetryable(ParleyError):
+    """The turn is not the latest of its conversation, or has not failed (spec turns 3.7.2).
+
+    `retried_by` names the turn that retried it already.
+    """
+
+    reason = Reason.TURN_NOT_RETRYABLE
+
+    def __init__(self, turn_id: UUID, state: str, retried_by: UUID | None = None) -> None:
+        then = (
+            f"it was retried by {retried_by}: watch that turn"
+            if retried_by
+            else "only the latest turn of a conversation can be retried, once it has failed"
+        )
+        super().__init__(f"The turn {turn_id} is {state} and can't be retried: {then}.")
+        self.turn_id = turn_id
+        self.state = state
+        self.retried_by = retried_by
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """Returns the turn, its state, and what retried it, if something did."""
+        facts = {"turn_id": str(self.turn_id), "state": self.state}
+        if self.retried_by:
+            facts["retried_by_turn_id"] = str(self.retried_by)
+        return facts
+
+
+class RequestIdReused(ParleyError):
+    """The request id belongs to another request of this caller (spec turns 16.2)."""
+
+    reason = Reason.REQUEST_ID_REUSED
+
+    def __init__(self, request_id: UUID) -> None:
+        super().__init__(
+            f"The request id {request_id} was used for another request. Send a repeat unchanged, "
+            "and every new request with an id of its own."
+        )
+        self.request_id = request_id
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """Returns the request id."""
+        return {"request_id": str(self.request_id)}
+
+
+class RateLimited(ParleyError):
+    """The caller has too much running at once (spec turns 12.5)."""
+
+    reason = Reason.RATE_LIMITED
+
+    def __init__(self, what: str, limit: int) -> None:
+        super().__init__(f"At most {limit} {what} at once; wait until one of them has ended.")
+        self.limit = limit
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """Returns the limit."""
+        return {"limit": str(self.limit)}
+
+
+class EventsExpired(ParleyError):
+    """The events after this place are gone, or never were (spec turns 16.1)."""
+
+    reason = Reason.EVENTS_EXPIRED
+
+    def __init__(self, turn_id: UUID) -> None:
+        super().__init__(
+            f"The turn {turn_id} has closed and has no events after that place any more. "
+            "Read the turn's result with GetTurn."
+        )
 
 
 class AskNotPending(ParleyError):

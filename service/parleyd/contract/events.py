@@ -18,6 +18,14 @@ class Started(Value):
     kind: Literal["started"] = "started"
     conversation_id: UUID
     conversation_created: bool
+    retry_of_turn_id: UUID | None = None
+
+
+class Resumed(Value):
+    """Another process goes on with the turn; `attempt` counts 2, 3, …."""
+
+    kind: Literal["resumed"] = "resumed"
+    attempt: int
 
 
 class AskResolved(Value):
@@ -45,7 +53,10 @@ class ToolCalled(Value):
 
 
 class ToolReturned(Value):
-    """A tool call has its result. A failed call has `{"error": …}`."""
+    """A tool call has its result.
+
+    A failed call has `{"error": …}`; where nobody knows what became of it, `outcome` is `unknown`.
+    """
 
     kind: Literal["tool_result"] = "tool_result"
     tool_call_id: str
@@ -86,7 +97,7 @@ class Done(Value):
 
 
 EventBody: TypeAlias = (
-    Started | AskResolved | Text | ToolCalled | ToolReturned | Asked | Failed | Done
+    Started | AskResolved | Resumed | Text | ToolCalled | ToolReturned | Asked | Failed | Done
 )
 
 

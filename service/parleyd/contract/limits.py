@@ -71,6 +71,13 @@ TURN_PROMPT: Final = 100_000
 TURN_STEPS: Final = 5
 CALL_LEVELS: Final = 64
 """How deep the arguments of a tool call may be nested; no ask needs more than five levels."""
+CHAIN_BYTES: Final = 16 * 1024 * 1024
+"""Of the provider messages of one chain, steps and their results together."""
+TOOL_NAME_CHARACTERS: Final = 64
+TOOL_RESULT_BYTES: Final = 1024 * 1024
+"""Of the JSON that one call of a host tool returns; it may be nested as deep as arguments."""
+TOOL_FAILURE: Final = 10_000
+"""What a host tool says of its own failure is cut to this."""
 CONVERSATION_TITLE_CHARACTERS: Final = 200
 CONVERSATION_PROJECT_CHARACTERS: Final = 200
 TOOL_CALL_ID_CHARACTERS: Final = 128
@@ -85,7 +92,45 @@ MESSAGES_PAGE_MAX: Final = 1000
 
 TITLE_SECONDS: Final = 10
 TITLE_REPLY_CHARACTERS: Final = 500
+
+TURN_SECONDS: Final = 300
+"""A turn's wall time, from its creation, takeovers included."""
+MODEL_IDLE_SECONDS: Final = 60
+"""How long a model call may go without a part."""
+MODEL_REPEATS: Final = 2
+"""How often a model call that failed before any part is repeated (spec turns 3.4.5)."""
+MODEL_REPEAT_WAITS: Final = ((0.5, 1.0), (1.0, 2.0))
+"""The random wait before each repeat, in seconds."""
+MODEL_WAIT_SECONDS: Final = 10
+"""The longest wait that a provider may ask for before a repeat."""
+TOOL_SECONDS: Final = 60
+HOOK_SECONDS: Final = 10
+"""How long the deployment's own functions for tools and system prompt of a turn may take."""
+STOP_SECONDS: Final = 30
+"""How long running tools may go on when the process stops."""
 LEASE_SECONDS: Final = 10
+HEARTBEAT_SECONDS: Final = 3
+REAPER_SECONDS: Final = 3
+PROCESSES_PER_TURN: Final = 3
+"""A turn with which so many processes died is given up."""
+OWNER_TURNS: Final = 8
+CONVERSATION_TURNS: Final = 4
+"""Running turns of one owner, and of one conversation."""
+OWNER_STREAMS: Final = 16
+"""Open watch streams of one owner in one process."""
+
+PREVIEW_SECONDS: Final = 0.05
+"""At most one preview in this time and stream."""
+PARTIAL_TEXT_SECONDS: Final = 1
+"""At most one stored snapshot of the text in this time and turn."""
+POLL_SECONDS: Final = 2
+"""A follower hears of what a lost notification told after this long."""
+QUIET_SECONDS: Final = 15
+"""A stream without events gets an empty response this often, for proxies."""
+EVENT_HOURS: Final = 24
+"""How long events are kept after their turn closed."""
+REQUEST_ID_HOURS: Final = 24
+"""How long a request id names the turn or conversation it made."""
 
 RECEIVE_BYTES: Final = 16 * 1024 * 1024
 ERROR_DETAIL_BYTES: Final = 6 * 1024

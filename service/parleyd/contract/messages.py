@@ -11,6 +11,7 @@ from parleyd.contract.value import Value
 
 MessageType: TypeAlias = Literal["user", "assistant", "tool_call", "tool_result"]
 ReplyStatus: TypeAlias = Literal["complete", "error"]
+Rating: TypeAlias = Literal["up", "down"]
 
 
 class MessageDraft(Value):
@@ -34,7 +35,8 @@ class MessageDraft(Value):
 class Message(MessageDraft):
     """A stored row, named by `seq` and ordered by `turn_no`, then `position`.
 
-    `ask` is the ask that `ask_id` names.
+    `ask` is the ask that `ask_id` names. `superseded` marks the text of a failed turn that was
+    retried: clients hide it.
     """
 
     conversation_id: UUID
@@ -43,4 +45,6 @@ class Message(MessageDraft):
     turn_no: int
     position: int
     ask: Ask | None = None
+    rating: Rating | None = None
+    superseded: bool = False
     create_time: datetime

@@ -7,8 +7,9 @@ from pydantic import JsonValue
 
 from parleyd.contract.value import Value
 
-CallRole: TypeAlias = Literal["ask", "invalid"]
-"""`ask`: a valid ask. `invalid`: a call that can't run; `error` is what the model reads."""
+CallRole: TypeAlias = Literal["ask", "host", "invalid"]
+"""`ask`: a valid ask. `host`: a host tool with arguments that fit. `invalid`: a call that can't run;
+`error` is what the model reads."""
 
 
 class StepCall(Value):

@@ -1,9 +1,10 @@
 """Turns: what starts one, and how it ends."""
 
+from datetime import datetime
 from typing import Literal, TypeAlias
 from uuid import UUID
 
-from pydantic import JsonValue
+from pydantic import JsonValue, SecretStr
 
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.errors import Reason
@@ -37,22 +38,35 @@ class ButtonInput(Value):
     button_id: str
 
 
-TurnInput: TypeAlias = PromptInput | AnswerInput | ButtonInput
+class RetryInput(Value):
+    """Goes on where the conversation's latest turn failed (spec turns 3.7.2)."""
+
+    kind: Literal["retry"] = "retry"
+    turn_id: UUID
+
+
+TurnInput: TypeAlias = PromptInput | AnswerInput | ButtonInput | RetryInput
+InputKind: TypeAlias = Literal["prompt", "answer", "button", "retry"]
 
 
 class TurnRequest(Value):
     """A well-formed wish for a turn: what the person did, where, and on what surface.
 
-    Without a conversation (a prompt alone may do without) the turn makes one.
+    Without a conversation (a prompt alone may do without) the turn makes one. Without a surface it
+    is the full one, and of a retry the failed turn's. A repeat with the same `request_id` gets the
+    turn that the first one made. `caller_key` is a provider's key that is used for this turn alone
+    and never stored.
     """
 
     owner: str
     conversation_id: UUID | None
     input: TurnInput
-    surface: Surface = "full"
+    surface: Surface | None = None
     model: str | None = None
     system_instruction: str | None = None
     project: str | None = None
+    request_id: UUID | None = None
+    caller_key: SecretStr | None = None
 
 
 class TurnError(Value):
@@ -73,3 +87,21 @@ class TurnResult(Value):
     pending_ask: Ask | None = None
     error: TurnError | None = None
     retryable: bool = False
+
+
+class Turn(Value):
+    """A turn as its owner sees it. `result` is set once it is closed.
+
+    `partial_text` is what the running step has said, at most a second old.
+    """
+
+    conversation_id: UUID
+    id: UUID
+    state: TurnState
+    last_event: int
+    partial_text: str = ""
+    result: TurnResult | None = None
+    retry_of: UUID | None = None
+    retried_by: UUID | None = None
+    create_time: datetime
+    close_time: datetime | None = None

@@ -23,10 +23,12 @@ from parleyd.turns.model import (
     Part,
     ProviderMessage,
     RebuiltCall,
+    StreamPart,
     TextPart,
     ThoughtPart,
     Tool,
     ToolOutcome,
+    UsagePart,
 )
 
 PROVIDER = "gemini"
@@ -104,11 +106,12 @@ class GeminiModel:
         await self._client.aio.aclose()
         self._client.close()
 
-    async def stream(self, call: ModelCall) -> AsyncGenerator[Part, None]:
-        """Streams the parts of one model call.
+    async def stream(self, call: ModelCall) -> AsyncGenerator[StreamPart, None]:
+        """Streams the parts of one model call, and what it used whenever Gemini says so.
 
         Parts that show nothing are held back until one does. A call that fails before has thus
-        streamed no part and can be repeated (spec turns 3.4.5); one that ends before has failed.
+        streamed nothing of its message and can be repeated (spec turns 3.4.5); one that ends before
+        has failed.
 
         Raises:
             ModelFailed: The provider failed, refused, fell silent, or ended without an answer.
@@ -117,6 +120,8 @@ class GeminiModel:
         finished = answered = False
         async with aclosing(self._frames(call)) as frames:
             async for frame in frames:
+                if tokens := frame.usage_metadata and frame.usage_metadata.total_token_count:
+                    yield UsagePart(tokens)
                 for candidate in _candidates(frame):
                     if candidate.finish_reason:
                         finished = True

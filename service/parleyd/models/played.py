@@ -1,20 +1,31 @@
 """A model that plays a step of a script for every call: all that scripted models share."""
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager
 from typing import TypeAlias
 
 from parleyd.models import script
-from parleyd.models.script import Fail, Hold, ScriptedMessage, ScriptedStep, Text
+from parleyd.models.script import (
+    Fail,
+    Hold,
+    Raise,
+    ScriptedMessage,
+    ScriptedStep,
+    Text,
+    Unforeseen,
+    Usage,
+)
 from parleyd.turns.model import (
     ModelCall,
     ModelFailed,
     Part,
     ProviderMessage,
     RebuiltCall,
+    StreamPart,
     ToolOutcome,
+    UsagePart,
 )
 
 Pick: TypeAlias = Callable[[ModelCall], ScriptedStep]
@@ -25,12 +36,14 @@ class Holds:
     """The places where model calls wait for a test, by name."""
 
     def __init__(self) -> None:
-        self._reached: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self._arrivals: Counter[str] = Counter()
+        self._arrived = asyncio.Condition()
         self._released: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
 
-    async def reached(self, name: str) -> None:
-        """Waits until a model call has come to the hold."""
-        await self._reached[name].wait()
+    async def reached(self, name: str, times: int = 1) -> None:
+        """Waits until so many model calls have come to the hold, since it was made."""
+        async with self._arrived:
+            await self._arrived.wait_for(lambda: self._arrivals[name] >= times)
 
     def release(self, name: str) -> None:
         """Lets every call pass that waits at the hold or comes to it later."""
@@ -38,7 +51,9 @@ class Holds:
 
     async def wait(self, name: str) -> None:
         """Waits as a model call does."""
-        self._reached[name].set()
+        async with self._arrived:
+            self._arrivals[name] += 1
+            self._arrived.notify_all()
         await self._released[name].wait()
 
 
@@ -80,28 +95,34 @@ class PlayedModel:
         """Counts the calls that are streaming now."""
         return self._streaming
 
-    async def stream(self, call: ModelCall) -> AsyncGenerator[Part, None]:
+    async def stream(self, call: ModelCall) -> AsyncGenerator[StreamPart, None]:
         """Plays the step that the script has for `call`.
 
         Raises:
             ModelFailed: The step says so, or holds no part at all.
+            Unforeseen: The step says so.
         """
         async with aclosing(self.play(self._pick(call))) as parts:
             async for part in parts:
                 yield part
 
-    async def play(self, step: ScriptedStep) -> AsyncGenerator[Part, None]:
+    async def play(self, step: ScriptedStep) -> AsyncGenerator[StreamPart, None]:
         """Plays one step.
 
         Raises:
             ModelFailed: The step says so, or holds no part at all.
+            Unforeseen: The step says so.
         """
         with self._counted():
             spoken = False
             for part in step:
                 match part:
-                    case Fail(kind=kind, message=message):
-                        raise ModelFailed(kind, message)
+                    case Fail(kind=kind, message=message, wait_seconds=wait_seconds):
+                        raise ModelFailed(kind, message, wait_seconds=wait_seconds)
+                    case Raise(message=message):
+                        raise Unforeseen(message)
+                    case Usage(tokens=tokens):
+                        yield UsagePart(tokens)
                     case Hold(name=name):
                         await self.holds.wait(name)
                     case _:

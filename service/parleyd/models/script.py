@@ -54,11 +54,33 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Usage:
+    """What the call has used so far, in tokens. No part of its message."""
+
+    tokens: int
+
+
+@dataclass(frozen=True)
 class Fail:
-    """The model call fails here, after the parts before it."""
+    """The model call fails here, after the parts before it.
+
+    `wait_seconds` is how long the provider asks to be left alone.
+    """
 
     kind: ModelFailureKind
     message: str = "The script says so."
+    wait_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Raise:
+    """The adapter breaks here: it raises `Unforeseen`, which is no failure of the provider."""
+
+    message: str = "The script says so."
+
+
+class Unforeseen(Exception):
+    """What `Raise` raises: an exception that nobody who calls a model knows of."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +90,7 @@ class Hold:
     name: str
 
 
-ScriptedStep: TypeAlias = Sequence[Text | Thought | Call | Fail | Hold]
+ScriptedStep: TypeAlias = Sequence[Text | Thought | Call | Usage | Fail | Raise | Hold]
 """One model call, as it streams."""
 
 MessagePart: TypeAlias = Text | Thought | Call | ToolOutcome

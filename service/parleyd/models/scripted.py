@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from parleyd.models.played import Pick, PlayedModel
 from parleyd.models.script import ScriptedStep, Text, after_prompt, last_prompt
-from parleyd.turns.model import ModelCall, Part, TextPart
+from parleyd.turns.model import ModelCall, StreamPart, TextPart
 
 TITLE: ScriptedStep = (Text("Workspace setup"),)
 
@@ -43,7 +43,7 @@ class ScriptedModel(PlayedModel):
         self.text_calls: list[TextCall] = []
         self._title = title
 
-    def stream(self, call: ModelCall) -> AsyncGenerator[Part, None]:
+    def stream(self, call: ModelCall) -> AsyncGenerator[StreamPart, None]:
         """Records the call, then plays its step.
 
         Raises:

@@ -65,7 +65,7 @@ def validate_ask(request: pb.ValidateAskRequest) -> pb.ValidateAskResponse:
         UnknownSurface: There is no such surface.
         InvalidRequest: The input has no kind, or one that the surface does not offer.
     """
-    surface = surface_from_proto(request.surface)
+    surface = surface_from_proto(request.surface) or "full"
     kind, ask_input = ask_input_from_proto(request.input)
     if not offered_kinds([kind], surface):
         raise fields.malformed(

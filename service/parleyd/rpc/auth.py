@@ -11,6 +11,7 @@ from parleyd.contract.errors import Unauthenticated
 from parleyd.contract.text import storable
 from parleyd.rpc.calls import Call
 from parleyd.rpc.keys import Keys
+from parleyd.rpc.known_tokens import KnownTokens
 
 ALGORITHMS: Final = frozenset(
     {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
@@ -18,9 +19,6 @@ ALGORITHMS: Final = frozenset(
 """The signatures that can be allowed: those that a public key checks."""
 LEEWAY_SECONDS: Final = 60
 SUBJECT_CHARACTERS: Final = 255
-
-_OPEN = ("/grpc.health.v1.Health/", "/grpc.reflection.v1alpha.ServerReflection/")
-"""What needs no token."""
 
 _owner: ContextVar[str] = ContextVar("owner")
 
@@ -44,6 +42,7 @@ class Authenticator:
         self._audience = audience
         self._keys = keys
         self._algorithms = list(algorithms)
+        self._known = KnownTokens()
 
     async def owner(self, authorization: Sequence[str]) -> str:
         """Returns the subject of the bearer token in the values of `authorization`.
@@ -53,6 +52,8 @@ class Authenticator:
             Unavailable: The issuer's keys can't be read.
         """
         token = _bearer(authorization)
+        if owner := self._known.owner(token):
+            return owner
         try:
             key = await self._keys.find(jwt.get_unverified_header(token).get("kid"))
             if key is None:
@@ -74,7 +75,9 @@ class Authenticator:
             raise Unauthenticated("The bearer token is from another issuer.") from error
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError) as error:
             raise Unauthenticated("The bearer token is not valid.") from error
-        return _subject(claims["sub"])
+        owner = _subject(claims["sub"])
+        self._known.remember(token, owner, claims["exp"] + LEEWAY_SECONDS)
+        return owner
 
 
 def authenticate_calls(
@@ -84,7 +87,7 @@ def authenticate_calls(
 
     @asynccontextmanager
     async def authenticate_call(call: Call) -> AsyncGenerator[None, None]:
-        if not call.method.startswith(_OPEN):
+        if not call.is_about_the_server:
             _owner.set(await authenticator.owner(call.values("authorization")))
         yield
 

@@ -16,6 +16,8 @@ Context: TypeAlias = "aio.ServicerContext[Any, Any]"
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 Behaviour: TypeAlias = Callable[[Any, Context], Any]
 
+_ABOUT_THE_SERVER = ("/grpc.health.v1.Health/", "/grpc.reflection.v1alpha.ServerReflection/")
+
 _MAKERS: dict[tuple[bool, bool], Callable[..., Handler]] = {
     (False, False): grpc.unary_unary_rpc_method_handler,
     (False, True): grpc.unary_stream_rpc_method_handler,
@@ -31,6 +33,11 @@ class Call:
     method: str
     metadata: tuple[tuple[str, str | bytes], ...]
     context: Context
+
+    @property
+    def is_about_the_server(self) -> bool:
+        """Tells whether the call asks for health or reflection, which are open to everybody."""
+        return self.method.startswith(_ABOUT_THE_SERVER)
 
     def values(self, key: str) -> list[str]:
         """Returns every text that the client sent under a lower-case metadata key."""

@@ -17,9 +17,11 @@ from parleyd.rpc import fields
 from parleyd.rpc.asks import pending_view_to_proto
 from parleyd.rpc.auth import caller
 from parleyd.rpc.calls import Context
-from parleyd.rpc.messages import message_to_proto
+from parleyd.rpc.messages import message_to_proto, rating_from_proto
 from parleyd.rpc.times import time_to_proto
-from parleyd.turns.ports import ConversationChanges, ConversationStore, Ids
+from parleyd.turns.conversations import ConversationChanges, ConversationStore
+from parleyd.turns.ports import Ids
+from parleyd.turns.requests import conversation_request_key
 
 
 class ConversationServicer(ConversationServiceServicer):
@@ -33,11 +35,11 @@ class ConversationServicer(ConversationServiceServicer):
     async def CreateConversation(
         self, request: pb.CreateConversationRequest, context: Context
     ) -> pb.CreateConversationResponse:
+        title = fields.title(request.conversation.title)
+        project = fields.project(request.conversation.project)
+        key = conversation_request_key(fields.request_id(request.request_id), title, project)
         conversation = await self._conversations.create_conversation(
-            caller(),
-            self._ids.uuid(),
-            fields.title(request.conversation.title),
-            fields.project(request.conversation.project),
+            caller(), self._ids.uuid(), title, project, key
         )
         return pb.CreateConversationResponse(conversation=conversation_to_proto(conversation))
 
@@ -106,6 +108,18 @@ class ConversationServicer(ConversationServiceServicer):
         return pb.ListMessagesResponse(
             messages=map(message_to_proto, page.items), next_page_token=page.next_token
         )
+
+    @override
+    async def RateMessage(
+        self, request: pb.RateMessageRequest, context: Context
+    ) -> pb.RateMessageResponse:
+        await self._conversations.rate_message(
+            caller(),
+            _conversation_id(request.conversation_id),
+            fields.message_id(request.message_id),
+            rating_from_proto(request.rating),
+        )
+        return pb.RateMessageResponse()
 
 
 def conversation_to_proto(conversation: Conversation) -> pb.Conversation:

@@ -8,6 +8,7 @@ from parleyd.contract.events import (
     AskResolved,
     Done,
     Failed,
+    Resumed,
     Started,
     Text,
     ToolCalled,
@@ -31,6 +32,8 @@ def event_to_proto(event: TurnEvent) -> turns_pb2.TurnEvent:
             message.started.CopyFrom(_started_to_proto(body))
         case AskResolved():
             message.ask_resolved.CopyFrom(_ask_resolved_to_proto(body))
+        case Resumed():
+            message.resumed.CopyFrom(turns_pb2.TurnResumed(attempt=body.attempt))
         case Text():
             message.text.CopyFrom(turns_pb2.TextChunk(text=body.text))
         case ToolCalled():
@@ -66,7 +69,9 @@ def state_to_proto(state: TurnState) -> turns_pb2.Turn.State.ValueType:
 
 def _started_to_proto(body: Started) -> turns_pb2.TurnStarted:
     return turns_pb2.TurnStarted(
-        conversation_id=str(body.conversation_id), conversation_created=body.conversation_created
+        conversation_id=str(body.conversation_id),
+        conversation_created=body.conversation_created,
+        retry_of_turn_id=str(body.retry_of_turn_id or ""),
     )
 
 

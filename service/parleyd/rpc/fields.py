@@ -15,6 +15,7 @@ from parleyd.contract.errors import (
     Malformed,
     PromptRequired,
     ToolCallIdRequired,
+    TurnIdRequired,
 )
 from parleyd.contract.field_errors import Code, FieldError, quoted
 from parleyd.contract.text import storable, trim, units
@@ -22,6 +23,8 @@ from parleyd.contract.text import storable, trim, units
 _Fault = TypeVar("_Fault", bound=Malformed)
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_SEQ = re.compile(r"0|[1-9][0-9]{0,18}")
+_SEQ_MOST = 2**63 - 1
 
 
 def malformed(error: type[_Fault], path: str, code: Code, message: str, fix: str) -> _Fault:
@@ -36,15 +39,12 @@ def conversation_id(text: str) -> UUID:
     Raises:
         InvalidRequest: Anything else, nothing included.
     """
-    if not _UUID.fullmatch(text):
-        raise malformed(
-            InvalidRequest,
-            "conversationId",
-            Code.INVALID_FORMAT,
-            f"conversationId is {quoted(text)}, which names no conversation.",
-            "Send the conversation_id that the server gave.",
-        )
-    return UUID(text)
+    return _uuid(
+        text,
+        "conversationId",
+        "names no conversation",
+        "Send the conversation_id that the server gave.",
+    )
 
 
 def required_conversation_id(text: str) -> UUID:
@@ -63,6 +63,74 @@ def required_conversation_id(text: str) -> UUID:
             "Name the conversation; only a prompt to StreamTurn may do without one.",
         )
     return conversation_id(text)
+
+
+def turn_id(text: str) -> UUID:
+    """Returns the id of the turn that is retried or looked at.
+
+    Raises:
+        TurnIdRequired: There is none.
+        InvalidRequest: It is no id.
+    """
+    if not text:
+        raise malformed(
+            TurnIdRequired,
+            "turnId",
+            Code.MISSING_REQUIRED,
+            "turnId is missing.",
+            "Name the turn by the turn_id of its events.",
+        )
+    return _uuid(text, "turnId", "names no turn", "Send the turn_id that the server gave.")
+
+
+def request_id(text: str) -> UUID | None:
+    """Returns the id that the client gave its request; none for an empty one.
+
+    Raises:
+        InvalidRequest: It is no UUID.
+    """
+    if not text:
+        return None
+    return _uuid(
+        text,
+        "requestId",
+        "is no UUID",
+        "Make a random UUID for every new request, and send it again with every repeat.",
+    )
+
+
+def message_id(text: str) -> int:
+    """Returns the `seq` of a message from its decimal text.
+
+    Raises:
+        InvalidRequest: Anything else, nothing included.
+    """
+    if not _SEQ.fullmatch(text) or int(text) > _SEQ_MOST:
+        raise malformed(
+            InvalidRequest,
+            "messageId",
+            Code.INVALID_FORMAT,
+            f"messageId is {quoted(text)}, which names no message.",
+            "Send the message_id that the server gave.",
+        )
+    return int(text)
+
+
+def after_sequence(number: int) -> int:
+    """Returns the place in a turn's events after which a client wants them.
+
+    Raises:
+        InvalidRequest: It is negative.
+    """
+    if number < 0:
+        raise malformed(
+            InvalidRequest,
+            "afterSequence",
+            Code.RANGE_INVALID,
+            f"afterSequence is {number}.",
+            "Send the sequence of the last event received, or 0 for all events.",
+        )
+    return number
 
 
 def tool_call_id(text: str) -> str:
@@ -135,7 +203,7 @@ def prompt_required() -> PromptRequired:
         "prompt",
         Code.MISSING_REQUIRED,
         "There is nothing to run a turn on.",
-        "Send a prompt that is not empty, an answer or a button.",
+        "Send a prompt that is not empty, an answer, a button or a retry.",
     )
 
 
@@ -155,6 +223,13 @@ def project(text: str) -> str | None:
         InvalidRequest: It is too long.
     """
     return _short("project", text, limits.CONVERSATION_PROJECT_CHARACTERS)
+
+
+def _uuid(text: str, path: str, fault: str, fix: str) -> UUID:
+    if not _UUID.fullmatch(text):
+        message = f"{path} is {quoted(text)}, which {fault}."
+        raise malformed(InvalidRequest, path, Code.INVALID_FORMAT, message, fix)
+    return UUID(text)
 
 
 def _short(path: str, text: str, most: int) -> str | None:

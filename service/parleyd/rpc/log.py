@@ -19,7 +19,6 @@ REQUEST_ID_KEY: Final = "x-request-id"
 _REQUEST_ID = re.compile(r"[!-~]{1,128}")
 _EARLY_SECONDS = 1.0
 """A client whose deadline passes may end the call before the server's own clock has run out."""
-_QUIET = ("/grpc.health.", "/grpc.reflection.")
 
 _log = structlog.stdlib.get_logger()
 
@@ -47,7 +46,7 @@ def log_calls(ids: Ids) -> Callable[[Call], AbstractAsyncContextManager[None]]:
             status = _why_cancelled(call.context)
             raise
         finally:
-            say = _log.debug if call.method.startswith(_QUIET) else _log.info
+            say = _log.debug if call.is_about_the_server else _log.info
             milliseconds = round((time.perf_counter() - start) * 1000, 1)
             say("call", method=call.method, status=status.name, milliseconds=milliseconds)
 

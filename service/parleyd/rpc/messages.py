@@ -4,8 +4,11 @@ from typing import assert_never
 
 from parley.v1 import conversations_pb2
 from parleyd.contract.asks.ask import Ask, AskStatus
+from parleyd.contract.errors import InvalidRating
+from parleyd.contract.field_errors import Code
 from parleyd.contract.json import compact
-from parleyd.contract.messages import Message, MessageType, ReplyStatus
+from parleyd.contract.messages import Message, MessageType, Rating, ReplyStatus
+from parleyd.rpc import fields
 from parleyd.rpc.answers import answer_to_proto
 from parleyd.rpc.ask_inputs import ask_input_to_proto
 from parleyd.rpc.asks import origin_to_proto
@@ -23,6 +26,8 @@ def message_to_proto(message: Message) -> conversations_pb2.Message:
         text=message.text,
         model=message.model or "",
         status=reply_status_to_proto(message.status),
+        superseded=message.superseded,
+        rating=rating_to_proto(message.rating),
         tool_call_id=message.tool_call_id or "",
         tool_name=message.tool_name or "",
         args_json=compact(message.args) if message.type == "tool_call" else "",
@@ -60,6 +65,42 @@ def reply_status_to_proto(
             return conversations_pb2.Message.STATUS_ERROR
         case _:
             assert_never(status)
+
+
+def rating_to_proto(rating: Rating | None) -> conversations_pb2.Rating.ValueType:
+    """Returns the enum value of what a person thinks of a message."""
+    match rating:
+        case None:
+            return conversations_pb2.RATING_UNSPECIFIED
+        case "up":
+            return conversations_pb2.RATING_UP
+        case "down":
+            return conversations_pb2.RATING_DOWN
+        case _:
+            assert_never(rating)
+
+
+def rating_from_proto(rating: conversations_pb2.Rating.ValueType) -> Rating | None:
+    """Returns a rating, none for an unspecified one.
+
+    Raises:
+        InvalidRating: A number that is none.
+    """
+    match rating:
+        case conversations_pb2.RATING_UNSPECIFIED:
+            return None
+        case conversations_pb2.RATING_UP:
+            return "up"
+        case conversations_pb2.RATING_DOWN:
+            return "down"
+        case _:
+            raise fields.malformed(
+                InvalidRating,
+                "rating",
+                Code.INVALID_ENUM,
+                f"rating is {rating}, which is no rating.",
+                "Send RATING_UP or RATING_DOWN, or leave it out to take the rating back.",
+            )
 
 
 def ask_status_to_proto(status: AskStatus) -> conversations_pb2.MessageAsk.Status.ValueType:

@@ -1,4 +1,4 @@
-"""The gRPC server: what is served, and what stands before it."""
+"""The gRPC server: what is served, what stands before it, and how it stops."""
 
 from typing import Final
 
@@ -17,8 +17,10 @@ from parleyd.rpc.calls import Interceptor
 from parleyd.rpc.conversations import ConversationServicer
 from parleyd.rpc.errors import answer_errors
 from parleyd.rpc.log import log_calls
+from parleyd.rpc.open_calls import OpenCalls
 from parleyd.rpc.turns import TurnServicer
-from parleyd.turns.ports import ConversationStore, Ids
+from parleyd.turns.conversations import ConversationStore
+from parleyd.turns.ports import Ids
 from parleyd.turns.turns import Turns
 
 SERVICES: Final = tuple(
@@ -39,18 +41,71 @@ OPTIONS: Final = (
     ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
 )
 
+FLUSH_SECONDS: Final = 5.0
+"""How long a call that was ended may take to tell its client so."""
 
-def interceptors(authenticator: Authenticator, ids: Ids) -> list[Interceptor]:
+
+def interceptors(
+    authenticator: Authenticator, ids: Ids, open_calls: OpenCalls
+) -> list[Interceptor]:
     """Returns what stands before every call, the outermost first.
 
-    The log sees the status that a client is sent, so it is around the errors; a token that is not
-    valid is an error like any other, so the errors are around it.
+    The log sees the status that a client is sent, so it is around the errors; a server that stops
+    and a token that is not valid are errors like any other, so the errors are around them; who is
+    not let in needs no token.
     """
     return [
         Interceptor(log_calls(ids)),
         Interceptor(answer_errors),
+        Interceptor(open_calls.admit),
         Interceptor(authenticate_calls(authenticator)),
     ]
+
+
+class Serving:
+    """A server of all our services, with health and reflection."""
+
+    def __init__(
+        self, server: aio.Server, health_servicer: health.aio.HealthServicer, open_calls: OpenCalls
+    ) -> None:
+        self._server = server
+        self._health = health_servicer
+        self._open_calls = open_calls
+
+    def listen(self, host: str, port: int) -> str:
+        """Takes an address, before the start, and returns it as `host:port`. Port 0 is a free one.
+
+        Raises:
+            OSError: It can't be had.
+        """
+        host = f"[{host}]" if ":" in host else host
+        try:
+            return f"{host}:{self._server.add_insecure_port(f'{host}:{port}')}"
+        except RuntimeError as error:
+            raise OSError(f"The address {host}:{port} can't be had.") from error
+
+    async def start(self) -> None:
+        """Answers calls from now on."""
+        await self._server.start()
+
+    async def refuse_new_calls(self) -> None:
+        """Tells that the server stops: health says NOT_SERVING, new calls are UNAVAILABLE.
+
+        Calls that are open go on, and connections stay. A repeat changes nothing.
+        """
+        self._open_calls.refuse()
+        await self._health.enter_graceful_shutdown()
+
+    async def stop(self, grace: float) -> None:
+        """Refuses new calls, closes connections without calls, and ends when the open calls have.
+
+        What is still open after `grace` seconds is told UNAVAILABLE. Sends connections away at
+        once, so that who tries again does so elsewhere. A call that is on its way in that very
+        moment is answered CANCELLED by grpc. A repeat with a shorter grace makes it shorter.
+        """
+        await self.refuse_new_calls()
+        self._open_calls.end(grace)
+        await self._server.stop(grace + FLUSH_SECONDS)
 
 
 async def build_server(
@@ -59,12 +114,10 @@ async def build_server(
     conversations: ConversationStore,
     authenticator: Authenticator,
     ids: Ids,
-) -> aio.Server:
-    """Returns a server of all our services, with health and reflection, that has no port yet.
-
-    The caller adds the port, starts it and stops it.
-    """
-    server = aio.server(interceptors=interceptors(authenticator, ids), options=OPTIONS)
+) -> Serving:
+    """Returns a server that has no address yet. The caller gives it one, starts it and stops it."""
+    open_calls = OpenCalls()
+    server = aio.server(interceptors=interceptors(authenticator, ids, open_calls), options=OPTIONS)
     add_TurnServiceServicer_to_server(TurnServicer(turns, conversations), server)
     add_ConversationServiceServicer_to_server(ConversationServicer(conversations, ids), server)
     add_AskContractServiceServicer_to_server(AskContractServicer(), server)
@@ -75,4 +128,4 @@ async def build_server(
     reflection.enable_server_reflection(
         [*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME], server
     )
-    return server
+    return Serving(server, health_servicer, open_calls)

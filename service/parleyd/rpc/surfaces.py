@@ -7,14 +7,18 @@ from parleyd.contract.surfaces import Surface
 from parleyd.rpc import fields
 
 
-def surface_from_proto(surface: pb.Surface.ValueType) -> Surface:
-    """Returns a surface; proto3 lets any number through, so it is checked here.
+def surface_from_proto(surface: pb.Surface.ValueType) -> Surface | None:
+    """Returns a surface, none for an unspecified one.
+
+    proto3 lets any number through, so it is checked here.
 
     Raises:
         UnknownSurface: A number that is none.
     """
     match surface:
-        case pb.SURFACE_UNSPECIFIED | pb.SURFACE_FULL:
+        case pb.SURFACE_UNSPECIFIED:
+            return None
+        case pb.SURFACE_FULL:
             return "full"
         case pb.SURFACE_COMPACT:
             return "compact"

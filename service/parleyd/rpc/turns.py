@@ -1,9 +1,9 @@
-"""Turns on the wire (spec turns 3, 7.1, 7.2)."""
+"""Turns on the wire (spec turns 3, 7.1, 7.2, 16.1)."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
-from typing import assert_never
+from uuid import UUID
 
 from structlog.contextvars import bind_contextvars
 from typing_extensions import override
@@ -12,27 +12,21 @@ from parley.v1 import turns_pb2 as pb
 from parley.v1.turns_pb2_grpc import TurnServiceServicer
 from parleyd.contract import limits
 from parleyd.contract.errors import AsksOff
-from parleyd.contract.events import Started
+from parleyd.contract.events import TurnEvent
 from parleyd.contract.pages import page_request
-from parleyd.contract.text import storable
-from parleyd.contract.turns import (
-    AnswerInput,
-    ButtonInput,
-    PromptInput,
-    TurnInput,
-    TurnRequest,
-    TurnResult,
-)
+from parleyd.contract.turns import Turn, TurnRequest, TurnResult
 from parleyd.rpc import fields
-from parleyd.rpc.answers import answer_from_proto
 from parleyd.rpc.asks import pending_ask_to_proto, pending_summary_to_proto
 from parleyd.rpc.auth import caller
+from parleyd.rpc.caller_keys import caller_key
 from parleyd.rpc.calls import Context
 from parleyd.rpc.events import event_to_proto, state_to_proto
-from parleyd.rpc.surfaces import surface_from_proto
+from parleyd.rpc.previews import preview_to_proto
 from parleyd.rpc.threads import work_on
-from parleyd.turns.ports import ConversationStore
-from parleyd.turns.turns import RunningTurn, Turns
+from parleyd.rpc.times import time_to_proto
+from parleyd.rpc.turn_requests import stream_request_from_proto, turn_request_from_proto
+from parleyd.turns.conversations import ConversationStore
+from parleyd.turns.turns import FollowedTurn, Turns
 
 
 class TurnServicer(TurnServiceServicer):
@@ -46,19 +40,33 @@ class TurnServicer(TurnServiceServicer):
     async def StreamTurn(
         self, request: pb.StreamTurnRequest, context: Context
     ) -> AsyncGenerator[pb.StreamTurnResponse, None]:
-        read = partial(stream_request_from_proto, caller())
-        turn = await self._start(await work_on(request, read))
-        async with aclosing(turn.events()) as events:
+        read = partial(stream_request_from_proto, caller(), caller_key(context))
+        followed = await self._start(await work_on(request, read))
+        async with aclosing(_told(followed)) as events:
             async for event in events:
-                if isinstance(event.body, Started):
-                    bind_contextvars(conversation_id=str(event.body.conversation_id))
-                yield pb.StreamTurnResponse(event=event_to_proto(event))
+                yield pb.StreamTurnResponse(event=event)
 
     @override
     async def Turn(self, request: pb.TurnRequest, context: Context) -> pb.TurnResponse:
-        read = partial(turn_request_from_proto, caller())
-        turn = await self._start(await work_on(request, read))
-        return pb.TurnResponse(result=result_to_proto(await turn.result()))
+        read = partial(turn_request_from_proto, caller(), caller_key(context))
+        followed = await self._start(await work_on(request, read))
+        return pb.TurnResponse(result=result_to_proto(await followed.result()))
+
+    @override
+    async def WatchTurn(
+        self, request: pb.WatchTurnRequest, context: Context
+    ) -> AsyncGenerator[pb.WatchTurnResponse, None]:
+        conversation_id, turn_id = _named(request)
+        after = fields.after_sequence(request.after_sequence)
+        followed = await self._turns.watch(caller(), conversation_id, turn_id, after)
+        async with aclosing(_told(followed)) as events:
+            async for event in events:
+                yield pb.WatchTurnResponse(event=event)
+
+    @override
+    async def GetTurn(self, request: pb.GetTurnRequest, context: Context) -> pb.GetTurnResponse:
+        turn = await self._turns.read(caller(), *_named(request))
+        return pb.GetTurnResponse(turn=turn_to_proto(turn))
 
     @override
     async def ListPendingAsks(
@@ -80,80 +88,43 @@ class TurnServicer(TurnServiceServicer):
             pending_asks=map(pending_ask_to_proto, page.items), next_page_token=page.next_token
         )
 
-    async def _start(self, request: TurnRequest) -> RunningTurn:
+    async def _start(self, request: TurnRequest) -> FollowedTurn:
         if request.conversation_id:
             bind_contextvars(conversation_id=str(request.conversation_id))
-        turn = await self._turns.start(request)
-        bind_contextvars(turn_id=str(turn.turn_id))
-        return turn
+        followed = await self._turns.start(request)
+        bind_contextvars(
+            conversation_id=str(followed.conversation_id), turn_id=str(followed.turn_id)
+        )
+        return followed
 
 
-def stream_request_from_proto(owner: str, request: pb.StreamTurnRequest) -> TurnRequest:
-    """Returns the wish for a turn. A prompt without a conversation makes one.
+async def _told(followed: FollowedTurn) -> AsyncGenerator[pb.TurnEvent | None, None]:
+    """Yields what a stream is told of a turn; None, which keeps it open, for nothing."""
+    async with aclosing(followed.events()) as events:
+        async for event in events:
+            match event:
+                case None:
+                    yield None
+                case TurnEvent():
+                    yield event_to_proto(event)
+                case _:
+                    yield preview_to_proto(event)
 
-    Raises:
-        PromptRequired: No input, or an empty prompt.
-        ToolCallIdRequired, ButtonIdRequired, ConversationRequired: The input lacks it.
-        UnknownSurface: No such surface.
-        InvalidRequest: An id or a text that is malformed.
-    """
-    turn_input = input_from_proto(request)
-    conversation_id = (
-        None
-        if isinstance(turn_input, PromptInput) and not request.conversation_id
-        else fields.required_conversation_id(request.conversation_id)
+
+def turn_to_proto(turn: Turn) -> pb.Turn:
+    """Returns a turn as its owner sees it."""
+    return pb.Turn(
+        conversation_id=str(turn.conversation_id),
+        turn_id=str(turn.id),
+        state=state_to_proto(turn.state),
+        last_event_sequence=turn.last_event,
+        partial_text=turn.partial_text,
+        result=result_to_proto(turn.result) if turn.result else None,
+        retry_of_turn_id=str(turn.retry_of or ""),
+        retried_by_turn_id=str(turn.retried_by or ""),
+        create_time=time_to_proto(turn.create_time),
+        close_time=time_to_proto(turn.close_time) if turn.close_time else None,
     )
-    return TurnRequest(
-        owner=owner,
-        conversation_id=conversation_id,
-        input=turn_input,
-        surface=surface_from_proto(request.surface),
-        model=storable(request.model) or None,
-        system_instruction=storable(request.system_instruction) or None,
-        project=None if conversation_id else fields.project(request.project),
-    )
-
-
-def turn_request_from_proto(owner: str, request: pb.TurnRequest) -> TurnRequest:
-    """Returns the wish for a turn, which always needs its conversation.
-
-    Raises:
-        Malformed: As for a stream.
-    """
-    return TurnRequest(
-        owner=owner,
-        input=input_from_proto(request),
-        conversation_id=fields.required_conversation_id(request.conversation_id),
-        surface=surface_from_proto(request.surface),
-    )
-
-
-def input_from_proto(request: pb.StreamTurnRequest | pb.TurnRequest) -> TurnInput:
-    """Returns what the person did.
-
-    Raises:
-        PromptRequired: Nothing, or an empty prompt.
-        ToolCallIdRequired, ButtonIdRequired: The ask or the button is not named.
-        InvalidRequest: A prompt or an id over its limit.
-    """
-    kind = request.WhichOneof("input")
-    match kind:
-        case "prompt":
-            return PromptInput(text=fields.prompt_text(request.prompt.text))
-        case "answer":
-            return AnswerInput(
-                tool_call_id=fields.tool_call_id(request.answer.tool_call_id),
-                answer=answer_from_proto(request.answer.answer),
-            )
-        case "button":
-            return ButtonInput(
-                tool_call_id=fields.tool_call_id(request.button.tool_call_id),
-                button_id=fields.button_id(request.button.button_id),
-            )
-        case None:
-            raise fields.prompt_required()
-        case _:
-            assert_never(kind)
 
 
 def result_to_proto(result: TurnResult) -> pb.TurnResult:
@@ -169,3 +140,16 @@ def result_to_proto(result: TurnResult) -> pb.TurnResult:
         error=pb.TurnError(reason=error.reason.value, message=error.message) if error else None,
         retryable=result.retryable,
     )
+
+
+def _named(request: pb.WatchTurnRequest | pb.GetTurnRequest) -> tuple[UUID, UUID]:
+    """Returns the ids of a conversation and a turn, which are on the call's log lines from now on.
+
+    Raises:
+        ConversationRequired, TurnIdRequired: One is missing.
+        InvalidRequest: One is no id.
+    """
+    conversation_id = fields.required_conversation_id(request.conversation_id)
+    turn_id = fields.turn_id(request.turn_id)
+    bind_contextvars(conversation_id=str(conversation_id), turn_id=str(turn_id))
+    return conversation_id, turn_id

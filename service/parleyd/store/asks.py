@@ -8,7 +8,8 @@ from sqlalchemy import (
     CTE,
     Connection,
     RowMapping,
-    and_,
+    case,
+    exists,
     func,
     insert,
     literal_column,
@@ -20,14 +21,10 @@ from sqlalchemy import (
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.conversations import PendingAsk
 from parleyd.contract.pages import Page, PageRequest
-from parleyd.contract.text import storable
 from parleyd.store.columns import Stored
-from parleyd.store.owners import check_owner
 from parleyd.store.pages import page_of, place_in_time, read_place_in_time
 from parleyd.store.statements import given, rows_of, run
-from parleyd.store.tables import asks, conversations, turns
-from parleyd.turns.openings import NamedAsks
-from parleyd.turns.ports import AnswerableAsk
+from parleyd.store.tables import asks, conversations
 
 _COLUMNS: Final = [asks.c[name] for name in Ask.model_fields]
 """A stored ask is the contract's `Ask`, column by column."""
@@ -50,17 +47,25 @@ def ask_of(row: RowMapping) -> Ask | None:
 
 
 def inserted_asks(fence: CTE) -> CTE:
-    """Inserts the `asks` given, whole."""
+    """Inserts the `asks` given, whole but for their times: those are the statement's."""
     new = rows_of("new_ask", _COLUMNS, given("asks", _ASKS))
-    rows = select(*new.c).select_from(fence).join(new, literal_column("true"))
+    made_now = {
+        "create_time": func.now(),
+        "resolve_time": case((new.c.resolve_time.is_not(None), func.now())),
+    }
+    rows = (
+        select(*(made_now.get(each.name, each) for each in new.c))
+        .select_from(fence)
+        .join(new, literal_column("true"))
+    )
     return insert(asks).from_select([each.name for each in _COLUMNS], rows).cte("new_asks")
 
 
-def resolved_ask() -> CTE:
+def resolved_ask(behind: CTE) -> CTE:
     """Resolves the ask `resolved_ask`, if there is one, as `resolved_…` say."""
     return (
         update(asks)
-        .where(asks.c.id == given("resolved_ask"))
+        .where(asks.c.id == given("resolved_ask"), exists().select_from(behind))
         .values(
             status=given("resolved_status"),
             answer=given("resolved_answer"),
@@ -86,68 +91,15 @@ _ASKS: Final = Stored(TypeAdapter(tuple[Ask, ...]))
 
 # ---------------------------------------------------------------- reading
 
-_IN_CONVERSATION = asks.c.conversation_id == given("conversation")
-_PENDING_OR_NAMED: Final = or_(
-    and_(_IN_CONVERSATION, IS_PENDING),
-    and_(_IN_CONVERSATION, asks.c.tool_call_id == given("named")),
-)
-"""The pending ask of `conversation`, and the one that is `named`."""
-
-_NAMED_ASKS: Final = (
-    select(*ASK_COLUMNS, turns.c.context_max_seq)
-    .join_from(asks, turns, turns.c.id == asks.c.chain_id)
-    .where(_PENDING_OR_NAMED)
+_PENDING: Final = select(*ASK_COLUMNS).where(
+    asks.c.conversation_id == given("conversation"), IS_PENDING
 )
 
 
-def read_named_asks(
-    connection: Connection, conversation_id: UUID, tool_call_id: str | None
-) -> NamedAsks:
-    """Reads the pending ask with its chain's starting point, and the named one."""
-    found = NamedAsks()
-    named = storable(tool_call_id) if tool_call_id else None
-    rows = run(connection, _NAMED_ASKS, conversation=conversation_id, named=named)
-    for row in rows.mappings():
-        ask = ask_of(row)
-        assert ask
-        found = NamedAsks(
-            pending=ask if ask.status == "pending" else found.pending,
-            chain_start=row["context_max_seq"] if ask.status == "pending" else found.chain_start,
-            named=ask if ask.tool_call_id == named else found.named,
-        )
-    return found
-
-
-_ANSWERABLE: Final = (
-    select(
-        conversations.c.owner,
-        conversations.c.delete_time.is_not(None).label("deleted"),
-        *ASK_COLUMNS,
-    )
-    .join_from(conversations, asks, _PENDING_OR_NAMED, isouter=True)
-    .where(conversations.c.id == given("conversation"))
-)
-
-
-def read_answerable(
-    connection: Connection, caller: str, conversation_id: UUID, tool_call_id: str | None
-) -> AnswerableAsk:
-    """Reads the pending ask and the named one, without a lock.
-
-    Raises:
-        ConversationNotFound: No such conversation, or it is deleted.
-        NotOwner: It is someone else's.
-    """
-    named = storable(tool_call_id) if tool_call_id else None
-    result = run(connection, _ANSWERABLE, conversation=conversation_id, named=named)
-    rows = result.mappings().all()
-    owner, deleted = (rows[0]["owner"], rows[0]["deleted"]) if rows else (None, True)
-    check_owner(conversation_id, caller, owner, deleted=deleted)
-    found = [ask for row in rows if (ask := ask_of(row))]
-    return AnswerableAsk(
-        pending=next((ask for ask in found if ask.status == "pending"), None),
-        named=next((ask for ask in found if ask.tool_call_id == named), None),
-    )
+def read_pending(connection: Connection, conversation_id: UUID) -> Ask | None:
+    """Reads the ask that a conversation waits on."""
+    row = run(connection, _PENDING, conversation=conversation_id).mappings().one_or_none()
+    return ask_of(row) if row else None
 
 
 def list_pending(connection: Connection, owner: str, page: PageRequest) -> Page[PendingAsk]:

@@ -8,7 +8,6 @@ from sqlalchemy import (
     RowMapping,
     and_,
     func,
-    insert,
     literal_column,
     or_,
     select,
@@ -19,18 +18,20 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract.conversations import Conversation, PendingAsk
 from parleyd.contract.errors import ConversationNotFound
-from parleyd.contract.messages import Message
+from parleyd.contract.messages import Message, Rating
 from parleyd.contract.pages import Page, PageRequest
 from parleyd.store.asks import ASK_COLUMNS, IS_PENDING, ask_of, list_pending
+from parleyd.store.creations import NewConversation, create_conversation, was_created
 from parleyd.store.deletions import delete_conversation, was_deleted
 from parleyd.store.engine import Database
-from parleyd.store.locks import is_free, lock_conversation
-from parleyd.store.messages import list_messages
+from parleyd.store.locks import lock_conversation
+from parleyd.store.messages import list_messages, rate_message, was_rated
 from parleyd.store.owners import check_owner, read_owner
 from parleyd.store.pages import page_of, place_in_time, read_place_in_time
 from parleyd.store.statements import given, run
 from parleyd.store.tables import asks, conversations, turns
-from parleyd.turns.ports import ConversationChanges
+from parleyd.turns.conversations import ConversationChanges
+from parleyd.turns.requests import RequestKey
 
 
 class PostgresConversationStore:
@@ -40,12 +41,21 @@ class PostgresConversationStore:
         self._database = Database(engine)
 
     async def create_conversation(
-        self, owner: str, conversation_id: UUID, title: str | None, project: str | None
+        self,
+        owner: str,
+        conversation_id: UUID,
+        title: str | None,
+        project: str | None,
+        request: RequestKey | None = None,
     ) -> Conversation:
-        """See `ConversationStore`."""
+        """See `ConversationStore`. The one that a repeat gets is as it is now."""
+        new = NewConversation(conversation_id, owner, title, project)
+
+        def create(connection: Connection) -> Conversation:
+            return _read(connection, owner, create_conversation(connection, new, request))
+
         return await self._database.write(
-            lambda connection: _create(connection, owner, conversation_id, title, project),
-            lambda connection: not is_free(connection, conversation_id, owner),
+            create, lambda connection: was_created(connection, new, request)
         )
 
     async def read_conversation(self, owner: str, conversation_id: UUID) -> Conversation:
@@ -90,6 +100,15 @@ class PostgresConversationStore:
     async def list_pending_asks(self, owner: str, page: PageRequest) -> Page[PendingAsk]:
         """See `ConversationStore`."""
         return await self._database.read(lambda connection: list_pending(connection, owner, page))
+
+    async def rate_message(
+        self, owner: str, conversation_id: UUID, message_id: int, rating: Rating | None
+    ) -> None:
+        """See `ConversationStore`."""
+        await self._database.write(
+            lambda connection: rate_message(connection, owner, conversation_id, message_id, rating),
+            lambda connection: was_rated(connection, conversation_id, message_id, rating),
+        )
 
 
 # ---------------------------------------------------------------- reading
@@ -166,20 +185,6 @@ def _list(
 
 
 # ---------------------------------------------------------------- writing
-
-
-def _create(
-    connection: Connection,
-    owner: str,
-    conversation_id: UUID,
-    title: str | None,
-    project: str | None,
-) -> Conversation:
-    connection.execute(
-        insert(conversations),
-        {"id": conversation_id, "owner": owner, "title": title, "project": project},
-    )
-    return _read(connection, owner, conversation_id)
 
 
 def _update(

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, and_, exists, func, literal, literal_column, select, update
 
-from parleyd.store.asks import read_named_asks, resolution, resolved_ask
+from parleyd.store.asks import read_pending, resolution, resolved_ask
 from parleyd.store.locks import lock_conversation, lock_for_owner
 from parleyd.store.statements import given, run
 from parleyd.store.steps import deleted_steps
@@ -21,7 +21,7 @@ def delete_conversation(connection: Connection, owner: str, conversation_id: UUI
         NotOwner: It is someone else's.
     """
     conversation = lock_for_owner(connection, conversation_id, owner)
-    pending = read_named_asks(connection, conversation_id, None).pending
+    pending = read_pending(connection, conversation_id)
     resolved = cancelled_by_deletion(pending, conversation.now) if pending else None
     run(connection, _DELETE, conversation=conversation_id, **resolution(resolved))
 
@@ -36,13 +36,14 @@ _HIDDEN: Final = (
     update(conversations)
     .where(conversations.c.id == given("conversation"))
     .values(delete_time=func.now(), retryable_turn_id=None)
+    .returning(conversations.c.id)
     .cte("hidden_conversation")
 )
 _MEMBER: Final = turns.alias("member")
 _RUNNING: Final = turns.alias("running")
 _DELETE: Final = select(literal(1)).add_cte(
     _HIDDEN,
-    resolved_ask(),
+    resolved_ask(_HIDDEN),
     deleted_steps(
         and_(
             turn_steps.c.chain_id.in_(

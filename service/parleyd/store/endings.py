@@ -1,6 +1,13 @@
-"""Ending a turn: TX2, TX2f and TX4 of spec turns 3.5. Lock, read, then one fenced statement."""
+"""Ending a turn: TX2, TX2f and TX4 of spec turns 3.5.
+
+One fenced statement writes it all where the conversation is as it was planned for, and nothing
+where it is not. The common case is planned from what opening the turn left; else the conversation
+is locked and read first. Either way locks are taken in the order conversation, turn, the rest.
+"""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy import (
@@ -9,6 +16,7 @@ from sqlalchemy import (
     Uuid,
     and_,
     any_,
+    case,
     exists,
     func,
     literal_column,
@@ -18,29 +26,64 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from parleyd.contract.messages import MessageDraft
-from parleyd.contract.turns import TurnError
+from parleyd.contract.turns import TurnError, TurnResult
 from parleyd.store.asks import IS_PENDING, inserted_asks
 from parleyd.store.columns import StorableText
-from parleyd.store.events import inserted_events, numbered, payloads_of
-from parleyd.store.locks import fence, lock_for_turn, state_of, within
+from parleyd.store.events import inserted_events, notified, numbered, payloads_of
+from parleyd.store.executions import read_unfinished, unknown_executions, unknown_values
+from parleyd.store.locks import LEASED, fence, lock_for_turn, state_of, within
 from parleyd.store.messages import inserted_messages
 from parleyd.store.statements import given, run
 from parleyd.store.steps import deleted_steps, inserted_step, step_values
 from parleyd.store.tables import asks, conversations, messages, turn_steps, turns
-from parleyd.turns.endings import EndingPlan, TurnPlace, plan_closing, plan_ending, plan_failure
+from parleyd.store.unchanged import AS_SEEN, AS_TITLED, seen_values
+from parleyd.turns.endings import (
+    ClosingPlan,
+    EndingPlan,
+    plan_closing,
+    plan_ending,
+    plan_failure,
+)
 from parleyd.turns.ports import EndedTurn, Ending, Fenced, OpenedTurn
-from parleyd.turns.state import LockedConversation
+from parleyd.turns.state import TurnPlace
+
+# ---------------------------------------------------------------- TX2
 
 
-def end_turn(connection: Connection, turn: OpenedTurn, ending: Ending) -> EndedTurn:
-    """Stores the rows of a turn and pauses or finishes it (TX2).
+def plan_end_ahead(turn: OpenedTurn, ending: Ending) -> EndingPlan | None:
+    """Plans the end of a turn from what opening it left; None where a lock is needed to tell."""
+    outlook = turn.outlook
+    return plan_ending(turn, ending, outlook.conversation, outlook.place) if outlook else None
+
+
+def end_as_seen(connection: Connection, turn: OpenedTurn, plan: EndingPlan) -> EndedTurn | None:
+    """Stores the end of a turn by one statement.
+
+    Returns None where the conversation is not as it was planned for, or the lease is lost: the lock
+    tells which.
+    """
+    row = _write(connection, turn, plan)
+    return _ended(turn, plan, *row) if row else None
+
+
+def find_ended(connection: Connection, turn: OpenedTurn, plan: EndingPlan) -> EndedTurn | None:
+    """Returns what `end_as_seen` would have returned, had its answer not been lost."""
+    row = run(connection, _ENDED, **within(turn.lease, 0)).one_or_none()
+    return _ended(turn, plan, *row) if row else None
+
+
+def end_locked(connection: Connection, turn: OpenedTurn, ending: Ending) -> EndedTurn:
+    """Stores the rows of a turn and pauses or finishes it, with the conversation locked first.
 
     Raises:
         Fenced: The lease is lost, or the turn has ended.
     """
     conversation = lock_for_turn(connection, turn.lease)
     place = _read_place(connection, turn, [asked.call.tool_call_id for asked in ending.asks])
-    return _write(connection, turn, conversation, plan_ending(turn, ending, conversation, place))
+    return _end(connection, turn, plan_ending(turn, ending, conversation, place))
+
+
+# ---------------------------------------------------------------- TX2f
 
 
 def fail_turn(
@@ -50,19 +93,66 @@ def fail_turn(
     rows: Sequence[MessageDraft],
     partial_text: str,
 ) -> EndedTurn:
-    """Stores what there is of a failed turn and closes it (TX2f).
+    """Stores what there is of a failed turn and closes it.
 
     Raises:
         Fenced: The lease is lost, or the turn has ended.
     """
     conversation = lock_for_turn(connection, turn.lease)
+    unfinished = read_unfinished(connection, turn)
     place = _read_place(connection, turn, [])
-    plan = plan_failure(turn, error, rows, partial_text, conversation, place)
-    return _write(connection, turn, conversation, plan)
+    plan = plan_failure(turn, error, rows, partial_text, conversation, place, unfinished)
+    return _end(connection, turn, plan)
 
 
-def close_turn(connection: Connection, turn: OpenedTurn, title: str | None) -> EndedTurn:
-    """Closes a turn whose rows are stored, with the title the conversation then has (TX4).
+def was_ended(connection: Connection, turn: OpenedTurn) -> bool:
+    """Tells whether `end_locked` or `fail_turn` was committed, once its transaction has ended.
+
+    Raises:
+        Fenced: The lease is lost.
+    """
+    return state_of(connection, turn.lease) != "running"
+
+
+# ---------------------------------------------------------------- TX4
+
+
+def plan_close_ahead(
+    turn: OpenedTurn, title: str | None, committed: TurnResult | None
+) -> ClosingPlan | None:
+    """Plans the close of a turn from what ending it left; None where it has to be read first."""
+    if committed is None or turn.outlook is None:
+        return None
+    seen = replace(turn.outlook.conversation, title=committed.title)
+    return plan_closing(committed, seen, title)
+
+
+def close_as_seen(connection: Connection, turn: OpenedTurn, plan: ClosingPlan) -> EndedTurn | None:
+    """Closes a turn by one statement.
+
+    Returns None where the conversation has got a title or was deleted, or the lease is lost: the
+    lock tells which.
+    """
+    row = run(
+        connection,
+        _CLOSE,
+        **within(turn.lease, len(plan.events)),
+        **seen_values(plan.seen),
+        title=plan.title,
+        result=plan.result,
+        events=payloads_of(plan.events),
+    ).one_or_none()
+    return _closed(turn, plan, row.last_event) if row else None
+
+
+def find_closed(connection: Connection, turn: OpenedTurn, plan: ClosingPlan) -> EndedTurn | None:
+    """Returns what `close_as_seen` would have returned, had its answer not been lost."""
+    row = run(connection, _CLOSED, **within(turn.lease, 0)).one_or_none()
+    return _closed(turn, plan, row.last_event) if row else None
+
+
+def close_locked(connection: Connection, turn: OpenedTurn, title: str | None) -> EndedTurn:
+    """Closes a turn whose rows are stored, with the title the conversation then has.
 
     Raises:
         Fenced: The lease is lost, or the turn is not there yet or closed.
@@ -71,37 +161,22 @@ def close_turn(connection: Connection, turn: OpenedTurn, title: str | None) -> E
     result = run(connection, _RESULT, turn=turn.lease.turn_id).scalar_one()
     if result is None:
         raise Fenced
-    plan = plan_closing(result, conversation, title)
-    last_event = run(
-        connection,
-        _CLOSE,
-        **within(turn.lease, len(plan.events)),
-        conversation=conversation.id,
-        title=plan.title,
-        result=plan.result,
-        events=payloads_of(plan.events),
-    ).scalar_one_or_none()
-    if last_event is None:
+    closed = close_as_seen(connection, turn, plan_closing(result, conversation, title))
+    if closed is None:
         raise Fenced
-    return EndedTurn(numbered(turn.lease.turn_id, plan.events, last_event), plan.result)
-
-
-def was_ended(connection: Connection, turn: OpenedTurn) -> bool:
-    """Tells whether `end_turn` or `fail_turn` was committed, once its transaction has ended.
-
-    Raises:
-        Fenced: The lease is lost.
-    """
-    return state_of(connection, turn.lease) != "running"
+    return closed
 
 
 def was_closed(connection: Connection, turn: OpenedTurn) -> bool:
-    """Tells whether `close_turn` was committed, once its transaction has ended.
+    """Tells whether `close_locked` was committed, once its transaction has ended.
 
     Raises:
         Fenced: The lease is lost.
     """
     return state_of(connection, turn.lease) == "closed"
+
+
+# ---------------------------------------------------------------- both
 
 
 def _read_place(connection: Connection, turn: OpenedTurn, call_ids: list[str]) -> TurnPlace:
@@ -114,25 +189,36 @@ def _read_place(connection: Connection, turn: OpenedTurn, call_ids: list[str]) -
     ).one_or_none()
     if row is None:
         raise Fenced
-    model, next_position, slot_taken, taken, newer_turn = row
-    return TurnPlace(model, next_position, slot_taken, frozenset(taken), newer_turn)
+    next_position, slot_taken, taken, newer_turn = row
+    return TurnPlace(next_position, slot_taken, frozenset(taken), newer_turn)
+
+
+def _end(connection: Connection, turn: OpenedTurn, plan: EndingPlan) -> EndedTurn:
+    """Stores the end of a turn whose conversation is locked.
+
+    Raises:
+        Fenced: The lease is lost, or the turn has ended.
+    """
+    row = _write(connection, turn, plan)
+    if row is None:
+        raise Fenced
+    return _ended(turn, plan, *row)
 
 
 def _write(
-    connection: Connection, turn: OpenedTurn, conversation: LockedConversation, plan: EndingPlan
-) -> EndedTurn:
+    connection: Connection, turn: OpenedTurn, plan: EndingPlan
+) -> tuple[int, datetime] | None:
     error = plan.result.error
-    last_event = run(
+    row = run(
         connection,
         _END,
         **within(turn.lease, len(plan.events)),
+        **seen_values(plan.seen),
         state="closed" if plan.closed else "committed",
         outcome=plan.outcome,
         result=plan.result,
-        close_time=conversation.now if plan.closed else None,
         error_reason=error.reason if error else None,
         error_message=error.message if error else None,
-        conversation=conversation.id,
         turn_no=turn.turn_no,
         last_seq=plan.last_seq,
         retryable=turn.lease.turn_id if plan.retryable else None,
@@ -141,11 +227,23 @@ def _write(
         ended_chain=plan.ended_chain,
         events=payloads_of(plan.events),
         **step_values(turn.chain_id, plan.step),
-    ).scalar_one_or_none()
-    if last_event is None:
-        raise Fenced
+        **unknown_values(turn.chain_id, plan.unknown),
+    ).one_or_none()
+    return (row.last_event, row.now) if row else None
+
+
+def _ended(turn: OpenedTurn, plan: EndingPlan, last_event: int, now: datetime) -> EndedTurn:
+    """Returns a turn whose end was stored at `now`, which is when its ask was made."""
+    result = plan.result
+    if result.pending_ask:
+        asked = result.pending_ask.model_copy(update={"create_time": now})
+        result = result.model_copy(update={"pending_ask": asked})
     events = numbered(turn.lease.turn_id, plan.events, last_event)
-    return EndedTurn(events, plan.result if plan.closed else None)
+    return EndedTurn(events, result) if plan.closed else EndedTurn(events, None, result)
+
+
+def _closed(turn: OpenedTurn, plan: ClosingPlan, last_event: int) -> EndedTurn:
+    return EndedTurn(numbered(turn.lease.turn_id, plan.events, last_event), plan.result)
 
 
 # ---------------------------------------------------------------- statements
@@ -154,7 +252,6 @@ _NEWER: Final = turns.alias("newer")
 _OF_CONVERSATION: Final = asks.c.conversation_id == given("conversation")
 _CALL_IDS: Final = given("call_ids", ARRAY(StorableText))
 _PLACE: Final = select(
-    turns.c.model,
     select(func.coalesce(func.max(messages.c.position) + 1, 0))
     .where(messages.c.turn_id == turns.c.id)
     .scalar_subquery(),
@@ -172,12 +269,24 @@ _PLACE: Final = select(
     ),
 ).where(turns.c.id == given("turn"))
 
+_LOCK: Final = select(conversations.c.id).with_for_update(key_share=True)
+_SEEN: Final = _LOCK.where(AS_SEEN).cte("seen")
+_RESULT_NOW: Final = func.jsonb_set(
+    given("result", turns.c.result.type),
+    literal_column("'{pending_ask,create_time}'"),
+    func.to_jsonb(func.now()),
+    literal_column("false"),
+    type_=turns.c.result.type,
+)
+"""The result, its ask made now, if there is one."""
+
 _END_FENCE: Final = fence(
     "running",
+    _SEEN,
     state=given("state"),
     outcome=given("outcome"),
-    result=given("result"),
-    close_time=given("close_time"),
+    result=_RESULT_NOW,
+    close_time=case((given("state", Text()) == literal_column("'closed'"), func.now())),
     error_reason=given("error_reason"),
     error_message=given("error_message"),
 )
@@ -193,7 +302,9 @@ _GROWN_CONVERSATION: Final = (
     )
     .cte("grown_conversation")
 )
-_END: Final = select(_END_FENCE.c.last_event).add_cte(
+_END: Final = select(
+    _END_FENCE.c.last_event, func.now().label("now"), notified(_END_FENCE)
+).add_cte(
     _GROWN_CONVERSATION,
     inserted_asks(_END_FENCE),
     inserted_messages(_END_FENCE),
@@ -201,12 +312,18 @@ _END: Final = select(_END_FENCE.c.last_event).add_cte(
     deleted_steps(
         and_(turn_steps.c.chain_id == given("ended_chain"), exists().select_from(_END_FENCE))
     ),
+    unknown_executions(_END_FENCE),
     inserted_events(_END_FENCE),
 )
+_ENDED: Final = select(
+    turns.c.last_event, func.coalesce(turns.c.close_time, turns.c.create_time).label("now")
+).where(LEASED, turns.c.state != literal_column("'running'"))
 
 _RESULT: Final = select(turns.c.result).where(turns.c.id == given("turn"))
+_TITLED: Final = _LOCK.where(AS_TITLED).cte("titled")
 _CLOSE_FENCE: Final = fence(
     "committed",
+    _TITLED,
     state=literal_column("'closed'"),
     result=given("result"),
     close_time=func.now(),
@@ -221,6 +338,9 @@ _TITLED_CONVERSATION: Final = (
     .values(title=given("title"), update_time=func.now())
     .cte("titled_conversation")
 )
-_CLOSE: Final = select(_CLOSE_FENCE.c.last_event).add_cte(
+_CLOSE: Final = select(_CLOSE_FENCE.c.last_event, notified(_CLOSE_FENCE)).add_cte(
     _TITLED_CONVERSATION, inserted_events(_CLOSE_FENCE)
+)
+_CLOSED: Final = select(turns.c.last_event).where(
+    LEASED, turns.c.state == literal_column("'closed'")
 )

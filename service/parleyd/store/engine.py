@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 import asyncpg
-from sqlalchemy import Connection, event
+from sqlalchemy import BigInteger, Connection, Integer, column, event, func, select, table
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import DBAPIError, DisconnectionError
+from sqlalchemy.exc import DBAPIError, DisconnectionError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from parleyd.contract.errors import Unavailable
+from parleyd.store.statements import given, run
 
 T = TypeVar("T")
 
@@ -27,6 +28,8 @@ POOL_SECONDS: Final = 5
 """How long a call waits for a free connection."""
 ANSWER_SECONDS: Final = 10
 """How long a query may take on our side: longer than the server itself allows it."""
+SESSION_END_MILLISECONDS: Final = 2000
+"""How long to wait for the end of a lost session."""
 LOOK_UP_DELAYS: Final = (0, 0.2, 1, 3)
 """When to ask whether a lost COMMIT went through, in seconds after each other."""
 
@@ -46,6 +49,9 @@ No connection or no way in, out of resources, stopped, read-only after a failove
 transaction, a lock or a statement waited, or a deadlock.
 """
 
+
+_CONNECTION_GONE: Final = ("08", "57P")
+"""Those of them that end the connection, whatever became of its statement."""
 
 _UNREACHABLE: Final = "The database can't be reached or did not answer in time. Try again."
 
@@ -113,7 +119,40 @@ class Database:
             raise Unavailable(_UNREACHABLE) from worked.lost
         return worked.outcome
 
-    async def _look_up(self, happened: Callable[[Connection], bool]) -> bool:
+    async def write_at_once(
+        self, work: Callable[[Connection], T | None], found: Callable[[Connection], T | None]
+    ) -> T | None:
+        """Runs `work`, whose only write is its last statement, which commits as it ends.
+
+        That is one round trip in place of three. `work` returns None where its statement found
+        nothing to write, and so may `write_at_once`.
+
+        Where the connection is lost in it, `found` reads on a new one what `work` would have
+        returned; None says that nothing was written. The lost session is ended first: none of it
+        can come late. `found` may wait for what the statement locked, and what it writes is rolled
+        back.
+
+        Raises:
+            Unavailable: The database can't be reached. Nothing of `work` is stored, unless its
+                connection was lost and the database stays away.
+        """
+        session: int | None = None
+        try:
+            with lost_is_unavailable():
+                async with self._reading.connect() as connection:
+                    session = await _session_of(connection)
+                    return await connection.run_sync(work)
+        except Unavailable as error:
+            if session is None or not _may_have_happened(error.__cause__):
+                raise
+            lost = error
+        pid = session
+        outcome = await self._look_up(lambda connection: _after(connection, pid, found))
+        if outcome is None:
+            raise lost
+        return outcome
+
+    async def _look_up(self, happened: Callable[[Connection], T]) -> T:
         """Returns what `happened` says, as soon as there is a database to ask.
 
         Raises:
@@ -128,7 +167,7 @@ class Database:
         await asyncio.sleep(LOOK_UP_DELAYS[-1])
         return await self._probe(happened)
 
-    async def _probe(self, happened: Callable[[Connection], bool]) -> bool:
+    async def _probe(self, happened: Callable[[Connection], T]) -> T:
         with lost_is_unavailable():
             async with self._engine.connect() as connection:
                 return await connection.run_sync(happened)
@@ -152,6 +191,36 @@ def _in_transaction(connection: Connection, work: Callable[[Connection], T]) -> 
                 raise
             return _Worked(outcome, error)
     return _Worked(outcome)
+
+
+async def _session_of(connection: AsyncConnection) -> int | None:
+    """Returns the server's process of a connection, without asking the server."""
+    driver = (await connection.get_raw_connection()).driver_connection
+    return driver.get_server_pid() if isinstance(driver, asyncpg.Connection) else None
+
+
+def _after(connection: Connection, session: int, found: Callable[[Connection], T]) -> T:
+    """Returns what `found` reads once a lost session of ours is over."""
+    run(connection, _END_SESSION, session=session, milliseconds=SESSION_END_MILLISECONDS)
+    return found(connection)
+
+
+_ACTIVITY: Final = table("pg_stat_activity", column("pid"), column("datname"), column("usename"))
+_END_SESSION: Final = select(
+    func.pg_terminate_backend(_ACTIVITY.c.pid, given("milliseconds", BigInteger()))
+).where(
+    _ACTIVITY.c.pid == given("session", Integer()),
+    _ACTIVITY.c.pid != func.pg_backend_pid(),
+    _ACTIVITY.c.usename == func.current_user(),
+    _ACTIVITY.c.datname == func.current_database(),
+)
+"""Only of our own. Behind a pooler of connections the process is another's, and nothing matches."""
+
+
+def violated(error: IntegrityError) -> str | None:
+    """Returns the name of the constraint or unique index that a statement violated."""
+    cause = error.orig.__cause__ if error.orig else None
+    return cause.constraint_name if isinstance(cause, asyncpg.PostgresError) else None
 
 
 @contextmanager
@@ -182,6 +251,17 @@ def is_lost(error: BaseException) -> bool:
             return _is_lost_state(error.sqlstate)
         case _:
             return False
+
+
+def _may_have_happened(error: BaseException | None) -> bool:
+    """Tells whether a statement that failed so may have been committed all the same.
+
+    What the server refused, with the connection still there, it has rolled back.
+    """
+    if not isinstance(error, DBAPIError) or error.connection_invalidated:
+        return True
+    state = getattr(error.orig, "sqlstate", None)
+    return state is None or state.startswith(_CONNECTION_GONE)
 
 
 def _forget_rows(error: BaseException | None) -> None:

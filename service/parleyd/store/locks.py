@@ -7,7 +7,18 @@ from datetime import timedelta
 from typing import Any, Final, Literal
 from uuid import UUID
 
-from sqlalchemy import CTE, ColumnElement, Connection, func, literal, literal_column, select, update
+from sqlalchemy import (
+    CTE,
+    ColumnElement,
+    Connection,
+    and_,
+    exists,
+    func,
+    literal,
+    literal_column,
+    select,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 
 from parleyd.contract import limits
@@ -16,7 +27,7 @@ from parleyd.store.owners import check_owner
 from parleyd.store.statements import given, run
 from parleyd.store.tables import conversations, turns
 from parleyd.turns.ports import Fenced, Lease
-from parleyd.turns.state import LockedConversation
+from parleyd.turns.state import SeenConversation
 
 LEASE_END: Final = func.now() + literal(timedelta(seconds=limits.LEASE_SECONDS))
 
@@ -28,6 +39,7 @@ _LOCK: Final = (
         conversations.c.delete_time,
         conversations.c.last_seq,
         conversations.c.last_turn_no,
+        conversations.c.retryable_turn_id,
         func.now(),
     )
     .where(conversations.c.id == given("conversation"))
@@ -35,7 +47,7 @@ _LOCK: Final = (
 )
 
 
-def lock_conversation(connection: Connection, conversation_id: UUID) -> LockedConversation | None:
+def lock_conversation(connection: Connection, conversation_id: UUID) -> SeenConversation | None:
     """Locks a conversation, whosesoever it is, until the transaction ends.
 
     What the lock guards is to be read by a later statement: this one may have waited, and would
@@ -44,8 +56,8 @@ def lock_conversation(connection: Connection, conversation_id: UUID) -> LockedCo
     row = run(connection, _LOCK, conversation=conversation_id).one_or_none()
     if row is None:
         return None
-    owner, title, project, delete_time, last_seq, last_turn_no, now = row
-    return LockedConversation(
+    owner, title, project, delete_time, last_seq, last_turn_no, retryable, now = row
+    return SeenConversation(
         id=conversation_id,
         owner=owner,
         title=title,
@@ -53,11 +65,12 @@ def lock_conversation(connection: Connection, conversation_id: UUID) -> LockedCo
         deleted=delete_time is not None,
         last_seq=last_seq,
         last_turn_no=last_turn_no,
+        retryable_turn_id=retryable,
         now=now,
     )
 
 
-def lock_for_owner(connection: Connection, conversation_id: UUID, owner: str) -> LockedConversation:
+def lock_for_owner(connection: Connection, conversation_id: UUID, owner: str) -> SeenConversation:
     """Locks a person's own conversation.
 
     Raises:
@@ -71,7 +84,7 @@ def lock_for_owner(connection: Connection, conversation_id: UUID, owner: str) ->
     return found
 
 
-def lock_for_turn(connection: Connection, lease: Lease) -> LockedConversation:
+def lock_for_turn(connection: Connection, lease: Lease) -> SeenConversation:
     """Locks the conversation of a turn, deleted or not.
 
     Raises:
@@ -102,32 +115,43 @@ def is_free(connection: Connection, conversation_id: UUID, caller: str) -> bool:
 
 # ---------------------------------------------------------------- fencing
 
+LEASED: Final = and_(
+    turns.c.id == given("turn"),
+    turns.c.lease_holder == given("holder"),
+    turns.c.lease_epoch == given("epoch"),
+)
+"""The turn of the lease that `within` is given, unless another process took it over."""
 
-def fence(state: Literal["running", "committed"], /, **changes: ColumnElement[Any]) -> CTE:
+
+def fence(
+    state: Literal["running", "committed"],
+    /,
+    behind: CTE | None = None,
+    **changes: ColumnElement[Any],
+) -> CTE:
     """Returns the update that every write of a turn hangs on: without the lease it changes no row.
 
-    It renews the lease, counts `new_events` and returns `last_event`.
+    It renews the lease, counts `new_events` and returns the turn's `id` and `last_event`.
+    It waits for `behind`, and changes nothing where that is empty.
     """
+    # Uncorrelated, so it is looked at once and before the turn's row is: that keeps the lock order,
+    # and a turn that somebody else has just written is checked again without it.
+    ready = [] if behind is None else [exists().select_from(behind)]
     return (
         update(turns)
-        .where(
-            turns.c.id == given("turn"),
-            turns.c.state == literal_column(f"'{state}'"),
-            turns.c.lease_holder == given("holder"),
-            turns.c.lease_epoch == given("epoch"),
-        )
+        .where(LEASED, turns.c.state == literal_column(f"'{state}'"), *ready)
         .values(
             last_event=turns.c.last_event + given("new_events"),
             lease_until=LEASE_END,
             **changes,
         )
-        .returning(turns.c.last_event)
+        .returning(turns.c.id, turns.c.last_event)
         .cte("fence")
     )
 
 
 def within(lease: Lease, new_events: int) -> dict[str, object]:
-    """Returns the values of `fence`."""
+    """Returns the values of `LEASED` and `fence`."""
     return {
         "turn": lease.turn_id,
         "holder": lease.holder,
@@ -137,13 +161,7 @@ def within(lease: Lease, new_events: int) -> dict[str, object]:
 
 
 _WHERE_IT_STANDS: Final = (
-    select(turns.c.state, turns.c.last_event)
-    .where(
-        turns.c.id == given("turn"),
-        turns.c.lease_holder == given("holder"),
-        turns.c.lease_epoch == given("epoch"),
-    )
-    .with_for_update(key_share=True)
+    select(turns.c.state, turns.c.last_event).where(LEASED).with_for_update(key_share=True)
 )
 
 

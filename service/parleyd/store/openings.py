@@ -1,104 +1,234 @@
-"""Opening a turn: TX1 of spec turns 3.5. Lock, read, then one statement that writes it all."""
+"""Opening a turn: TX1 of spec turns 3.5.
 
+One statement writes it all where the conversation is as it was seen, and nothing where it is not.
+Then the conversation is locked and read again, and the same statement finds it as it was read.
+"""
+
+from datetime import datetime, timedelta
 from typing import Final
+from uuid import UUID
 
-from sqlalchemy import CTE, Connection, Select, func, insert, literal, select, update
+from sqlalchemy import (
+    CTE,
+    Connection,
+    Integer,
+    Select,
+    and_,
+    exists,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
 
-from parleyd.store.asks import read_named_asks, resolution, resolved_ask
+from parleyd.contract import limits
+from parleyd.contract.text import storable
+from parleyd.store.asks import resolution, resolved_ask
 from parleyd.store.events import inserted_events, numbered, payloads_of
-from parleyd.store.locks import LEASE_END, is_free, lock_conversation, lock_for_owner
+from parleyd.store.locks import LEASE_END, lock_conversation, lock_for_owner
 from parleyd.store.messages import inserted_messages
+from parleyd.store.sayings import read_said
+from parleyd.store.situations import read_repeated, read_situation
 from parleyd.store.statements import given, run
 from parleyd.store.steps import deleted_steps
 from parleyd.store.tables import conversations, turn_steps, turns
-from parleyd.turns.openings import OpeningPlan, plan_new_conversation, plan_opening
-from parleyd.turns.ports import AnswerOpening, Lease, OpenedTurn, Opening
+from parleyd.store.unchanged import AS_SEEN, seen_values
+from parleyd.turns.openings import (
+    OpeningPlan,
+    outlook_after,
+    plan_new_conversation,
+    plan_opening,
+    said_in,
+)
+from parleyd.turns.ports import (
+    AnswerOpening,
+    Lease,
+    OpenedTurn,
+    Opening,
+    RepeatedRequest,
+    RequestSeen,
+    RetryOpening,
+    Wanted,
+)
+from parleyd.turns.requests import RequestKey
+
+# ---------------------------------------------------------------- as it was seen
 
 
-def open_turn(connection: Connection, opening: Opening) -> OpenedTurn:
-    """Stores a turn with its first rows and events.
+def plan_ahead(opening: Opening) -> OpeningPlan | None:
+    """Plans a turn from what was seen; None where a lock is needed to tell.
+
+    Raises:
+        AskNotPending: The answer's ask was not what the conversation waited on.
+        TurnNotFound: The conversation has no such turn to retry.
+        TurnNotRetryable: It was not the one that may be retried.
+    """
+    if opening.conversation_id is None:
+        return plan_new_conversation(opening)
+    return plan_opening(opening, opening.seen) if opening.seen else None
+
+
+def open_as_seen(connection: Connection, opening: Opening, plan: OpeningPlan) -> OpenedTurn | None:
+    """Stores a turn by one statement; None where the conversation is not as it was seen."""
+    said = _read_said(connection, opening)
+    now = _write(connection, opening, plan)
+    return _opened(opening, plan, said, now) if now else None
+
+
+def find_opened(connection: Connection, opening: Opening, plan: OpeningPlan) -> OpenedTurn | None:
+    """Returns what `open_as_seen` would have returned, had its answer not been lost."""
+    now = run(connection, _OPENED, turn=opening.turn_id).scalar_one_or_none()
+    return _opened(opening, plan, _read_said(connection, opening), now) if now else None
+
+
+# ---------------------------------------------------------------- under the lock
+
+
+def open_locked(connection: Connection, opening: Opening, conversation_id: UUID) -> OpenedTurn:
+    """Stores a turn in a conversation that is locked first.
 
     Raises:
         ConversationNotFound: No such conversation, or it is deleted.
         NotOwner: It is someone else's.
         AskNotPending: The answer's ask is not what the conversation waits on.
+        TurnNotFound: The conversation has no such turn to retry.
+        TurnNotRetryable: It is not the one that may be retried.
+        RequestSeen: The request id has made a turn already.
     """
-    if opening.conversation_id is None:
-        plan = plan_new_conversation(opening)
-        run(connection, _OPEN_IN_NEW, **_values(opening, plan))
-    else:
-        conversation = lock_for_owner(connection, opening.conversation_id, opening.owner)
-        named = opening.input.tool_call_id if isinstance(opening.input, AnswerOpening) else None
-        asks = read_named_asks(connection, opening.conversation_id, named)
-        plan = plan_opening(opening, conversation, asks)
-        run(connection, _OPEN, **_values(opening, plan))
+    lock_for_owner(connection, conversation_id, opening.owner)
+    named, retried = opening.input, opening.input
+    wanted = Wanted(
+        conversation_id,
+        tool_call_id=named.tool_call_id if isinstance(named, AnswerOpening) else None,
+        retry_turn_id=retried.turn_id if isinstance(retried, RetryOpening) else None,
+        request=opening.request,
+    )
+    situation = read_situation(connection, opening.owner, wanted)
+    if situation.repeated:
+        raise RequestSeen(situation.repeated)
+    plan = plan_opening(opening, situation)
+    now = _write(connection, opening, plan)
+    assert now, "a conversation that is locked stays as it was read"
+    return _opened(opening, plan, _read_said(connection, opening), now)
+
+
+def was_opened(connection: Connection, opening: Opening, conversation_id: UUID) -> bool:
+    """Tells whether `open_locked` was committed, once the transaction that did it has ended."""
+    lock_conversation(connection, conversation_id)
+    return run(connection, _OPENED, turn=opening.turn_id).one_or_none() is not None
+
+
+# ---------------------------------------------------------------- repeats
+
+
+def read_or_free(connection: Connection, owner: str, key: RequestKey) -> RepeatedRequest | None:
+    """Returns the turn that a request id has made, or frees the id where its time is over."""
+    run(connection, _FREE, caller=owner, request_id=str(key.id))
+    return read_repeated(connection, owner, str(key.id))
+
+
+def was_freed(connection: Connection, owner: str, key: RequestKey) -> bool:
+    """Tells whether no turn keeps a request id any more."""
+    kept = run(connection, _KEPT, caller=owner, request_id=str(key.id))
+    return kept.one_or_none() is None
+
+
+# ---------------------------------------------------------------- both
+
+
+def _read_said(connection: Connection, opening: Opening) -> str | None:
+    retried = opening.input
+    if not isinstance(retried, RetryOpening):
+        return None
+    return read_said(connection, retried.turn_id)
+
+
+def _write(connection: Connection, opening: Opening, plan: OpeningPlan) -> datetime | None:
+    told, key = opening.system_instruction, opening.request
+    options = {
+        **({} if told is None else {"system_instruction": told}),
+        **({"caller_key": True} if opening.caller_key else {}),
+    }
+    values = {
+        "turn": opening.turn_id,
+        "conversation": plan.conversation_id,
+        "owner": opening.owner,
+        "turn_no": plan.turn_no,
+        "chain": plan.chain_id,
+        "retry_of": plan.retry_of,
+        "input_kind": plan.input_kind,
+        "surface": opening.surface,
+        "model": opening.model,
+        "options": options,
+        "answered_ask": plan.answered_ask_id,
+        "context_max_seq": plan.context_max_seq,
+        "request_id": str(key.id) if key else None,
+        "request_hash": key.digest if key else None,
+        "holder": opening.holder,
+        "new_events": len(plan.events),
+        "last_seq": plan.last_seq,
+        "rows": plan.rows,
+        "events": payloads_of(plan.events),
+    }
+    if plan.seen is None:
+        made = run(connection, _OPEN_IN_NEW, **values, project=opening.project)
+        return made.scalar_one_or_none()
+    return run(
+        connection,
+        _OPEN,
+        **values | seen_values(plan.seen),
+        ended_chain=plan.ended_chain,
+        **resolution(plan.resolved),
+    ).scalar_one_or_none()
+
+
+def _opened(opening: Opening, plan: OpeningPlan, said: str | None, now: datetime) -> OpenedTurn:
+    seen = plan.seen
+    title, project = (seen.title, seen.project) if seen else (None, opening.project)
+    resolved = plan.resolved and plan.resolved.model_copy(update={"resolve_time": now})
     return OpenedTurn(
         lease=Lease(opening.turn_id, plan.conversation_id, opening.holder),
         owner=opening.owner,
         turn_no=plan.turn_no,
         chain_id=plan.chain_id,
         context_max_seq=plan.context_max_seq,
-        project=plan.project,
+        project=project,
         surface=opening.surface,
         events=numbered(opening.turn_id, plan.events, len(plan.events)),
+        input_kind=plan.input_kind,
+        model=opening.model,
+        system_instruction=opening.system_instruction and storable(opening.system_instruction),
+        retry_of=plan.retry_of,
+        said=said_in(opening, plan) if said is None else said,
+        resolved=resolved,
+        outlook=outlook_after(opening, plan, title, project, now),
     )
-
-
-def was_opened(connection: Connection, opening: Opening) -> bool:
-    """Tells whether `open_turn` was committed, once the transaction that did it has ended."""
-    if opening.conversation_id is None:
-        return not is_free(connection, opening.new_conversation_id, opening.owner)
-    lock_conversation(connection, opening.conversation_id)
-    return run(connection, _IS_THERE, turn=opening.turn_id).one_or_none() is not None
-
-
-def _values(opening: Opening, plan: OpeningPlan) -> dict[str, object]:
-    told = opening.system_instruction
-    return {
-        "turn": opening.turn_id,
-        "conversation": plan.conversation_id,
-        "owner": opening.owner,
-        "project": plan.project,
-        "turn_no": plan.turn_no,
-        "chain": plan.chain_id,
-        "input_kind": opening.input.kind if isinstance(opening.input, AnswerOpening) else "prompt",
-        "surface": opening.surface,
-        "model": opening.model,
-        "options": {} if told is None else {"system_instruction": told},
-        "answered_ask": plan.answered_ask_id,
-        "context_max_seq": plan.context_max_seq,
-        "holder": opening.holder,
-        "new_events": len(plan.events),
-        "last_seq": plan.last_seq,
-        "ended_chain": plan.ended_chain,
-        "rows": plan.rows,
-        "events": payloads_of(plan.events),
-        **resolution(plan.resolved),
-    }
 
 
 # ---------------------------------------------------------------- statements
 
-_NEW_TURN: Final = (
-    insert(turns)
-    .values(
-        id=given("turn"),
-        conversation_id=given("conversation"),
-        turn_no=given("turn_no"),
-        chain_id=given("chain"),
-        owner=given("owner"),
-        input_kind=given("input_kind"),
-        surface=given("surface"),
-        model=given("model"),
-        options=given("options"),
-        answered_ask_id=given("answered_ask"),
-        context_max_seq=given("context_max_seq"),
-        last_event=given("new_events"),
-        lease_holder=given("holder"),
-        lease_until=LEASE_END,
-    )
-    .cte("new_turn")
-)
+_TURN: Final = {
+    "id": given("turn", turns.c.id.type),
+    "conversation_id": given("conversation", turns.c.conversation_id.type),
+    "turn_no": given("turn_no", turns.c.turn_no.type),
+    "chain_id": given("chain", turns.c.chain_id.type),
+    "retry_of": given("retry_of", turns.c.retry_of.type),
+    "owner": given("owner", turns.c.owner.type),
+    "input_kind": given("input_kind", turns.c.input_kind.type),
+    "surface": given("surface", turns.c.surface.type),
+    "model": given("model", turns.c.model.type),
+    "options": given("options", turns.c.options.type),
+    "answered_ask_id": given("answered_ask", turns.c.answered_ask_id.type),
+    "context_max_seq": given("context_max_seq", turns.c.context_max_seq.type),
+    "request_id": given("request_id", turns.c.request_id.type),
+    "request_hash": given("request_hash", turns.c.request_hash.type),
+    "last_event": given("new_events", turns.c.last_event.type),
+    "lease_holder": given("holder", turns.c.lease_holder.type),
+    "lease_until": LEASE_END,
+}
+_LAST_EVENT: Final = given("new_events", Integer()).label("last_event")
+
 _NEW_CONVERSATION: Final = (
     insert(conversations)
     .values(
@@ -108,17 +238,19 @@ _NEW_CONVERSATION: Final = (
         last_seq=given("last_seq"),
         last_turn_no=given("turn_no"),
     )
+    .returning(_LAST_EVENT)
     .cte("new_conversation")
 )
 _GROWN_CONVERSATION: Final = (
     update(conversations)
-    .where(conversations.c.id == given("conversation"))
+    .where(AS_SEEN, conversations.c.owner == given("owner"))
     .values(
         last_seq=given("last_seq"),
         last_turn_no=given("turn_no"),
         retryable_turn_id=None,
         update_time=func.now(),
     )
+    .returning(_LAST_EVENT)
     .cte("grown_conversation")
 )
 _RETRYABLE_CHAIN: Final = (
@@ -128,23 +260,47 @@ _RETRYABLE_CHAIN: Final = (
     .scalar_subquery()
 )
 """The chain of a failed turn: a newer turn takes the right to retry it, and so its steps."""
-_ENDED_STEPS: Final = deleted_steps(
-    turn_steps.c.chain_id == given("ended_chain"), turn_steps.c.chain_id == _RETRYABLE_CHAIN
+
+
+def _ended_steps(behind: CTE) -> CTE:
+    going_on = exists().select_from(behind)
+    chain = turn_steps.c.chain_id
+    return deleted_steps(
+        and_(going_on, chain == given("ended_chain")),
+        and_(going_on, chain == _RETRYABLE_CHAIN, chain != given("chain")),
+    )
+
+
+def _opening(behind: CTE, *more: CTE) -> Select[datetime]:
+    """Returns one statement that does all the writes, if `behind` has a row.
+
+    Foreign keys are checked at its end.
+    """
+    new_turn = insert(turns).from_select(list(_TURN), select(*_TURN.values()).select_from(behind))
+    return (
+        select(func.now())
+        .select_from(behind)
+        .add_cte(
+            new_turn.cte("new_turn"), *more, inserted_messages(behind), inserted_events(behind)
+        )
+    )
+
+
+_OPEN_IN_NEW: Final = _opening(_NEW_CONVERSATION)
+_OPEN: Final = _opening(
+    _GROWN_CONVERSATION, resolved_ask(_GROWN_CONVERSATION), _ended_steps(_GROWN_CONVERSATION)
 )
 
+_OPENED: Final = select(turns.c.create_time).where(turns.c.id == given("turn"))
 
-def _all_of(*writes: CTE) -> Select[int]:
-    """Returns one statement that does all the writes. Foreign keys are checked at its end."""
-    return select(literal(1)).add_cte(*writes)
-
-
-_OPEN_IN_NEW: Final = _all_of(_NEW_CONVERSATION, _NEW_TURN, inserted_messages(), inserted_events())
-_OPEN: Final = _all_of(
-    _GROWN_CONVERSATION,
-    _NEW_TURN,
-    resolved_ask(),
-    _ENDED_STEPS,
-    inserted_messages(),
-    inserted_events(),
+_OF_KEY: Final = and_(turns.c.owner == given("caller"), turns.c.request_id == given("request_id"))
+_FREE: Final = select(literal(1)).add_cte(
+    update(turns)
+    .where(
+        _OF_KEY,
+        turns.c.create_time <= func.now() - literal(timedelta(hours=limits.REQUEST_ID_HOURS)),
+    )
+    .values(request_id=None, request_hash=None)
+    .cte("freed_turn")
 )
-_IS_THERE: Final = select(turns.c.id).where(turns.c.id == given("turn"))
+_KEPT: Final = select(turns.c.id).where(_OF_KEY).with_for_update(key_share=True)

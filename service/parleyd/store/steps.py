@@ -1,4 +1,7 @@
-"""Steps: what a chain's model calls were, kept as long as the chain may go on."""
+"""Steps: what a chain's model calls were, kept as long as the chain may go on.
+
+Of the step that is running there is only its text so far, in the row of its turn.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -20,11 +23,13 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from parleyd.contract.events import EventBody, TurnEvent
+from parleyd.contract.executions import ToolStart
 from parleyd.contract.steps import Step
-from parleyd.store.events import inserted_events, numbered, payloads_of
+from parleyd.store.events import inserted_events, notified, numbered, payloads_of
+from parleyd.store.executions import started_executions
 from parleyd.store.locks import fence, state_of, within
 from parleyd.store.statements import given, run
-from parleyd.store.tables import turn_steps
+from parleyd.store.tables import turn_steps, turns
 from parleyd.turns.ports import Fenced, OpenedTurn
 from parleyd.turns.records import storable_event
 
@@ -34,9 +39,15 @@ _COLUMNS: Final = [turn_steps.c[name] for name in Step.model_fields if name != "
 
 
 def journal_step(
-    connection: Connection, turn: OpenedTurn, step: Step, events: Sequence[EventBody]
+    connection: Connection,
+    turn: OpenedTurn,
+    step: Step,
+    events: Sequence[EventBody],
+    starts: Sequence[ToolStart],
 ) -> tuple[TurnEvent, ...]:
-    """Stores a finished step with its events. Needs no lock on the conversation.
+    """Stores a finished step with its events and starts its tools, in one statement.
+
+    Needs no lock on the conversation. The tools may run once this is committed.
 
     Raises:
         Fenced: The lease is lost, or the turn has ended.
@@ -47,6 +58,7 @@ def journal_step(
         _JOURNAL,
         **within(turn.lease, len(bodies)),
         events=payloads_of(bodies),
+        starts=tuple(starts),
         **step_values(turn.chain_id, step),
     ).scalar_one_or_none()
     if last_event is None:
@@ -64,6 +76,36 @@ def was_journaled(connection: Connection, turn: OpenedTurn, step: Step) -> bool:
     found = run(connection, _IS_THERE, chain=turn.chain_id, step=step.step_no)
     return found.one_or_none() is not None
 
+
+# ---------------------------------------------------------------- the running step
+
+
+def keep_partial_text(connection: Connection, turn: OpenedTurn, partial_text: str) -> None:
+    """Stores what the running step has said so far. Tells nobody: readers look by themselves.
+
+    Raises:
+        Fenced: The lease is lost, or the turn has ended.
+    """
+    kept = run(connection, _KEEP, **within(turn.lease, 0), partial_text=partial_text)
+    if kept.one_or_none() is None:
+        raise Fenced
+
+
+def was_partial_text_kept(connection: Connection, turn: OpenedTurn, partial_text: str) -> bool:
+    """Tells whether the text that `keep_partial_text` stored is there.
+
+    Raises:
+        Fenced: The lease is lost.
+    """
+    state_of(connection, turn.lease)
+    found = run(connection, _IS_KEPT, turn=turn.lease.turn_id, partial_text=partial_text)
+    return found.one_or_none() is not None
+
+
+_KEEP: Final = select(fence("running", partial_text=given("partial_text")).c.last_event)
+_IS_KEPT: Final = select(turns.c.id).where(
+    turns.c.id == given("turn"), turns.c.partial_text == given("partial_text")
+)
 
 # ---------------------------------------------------------------- writing
 
@@ -102,8 +144,8 @@ def deleted_steps(*which: ColumnElement[bool]) -> CTE:
 
 
 _FENCE: Final = fence("running")
-_JOURNAL: Final = select(_FENCE.c.last_event).add_cte(
-    inserted_step(_FENCE), inserted_events(_FENCE)
+_JOURNAL: Final = select(_FENCE.c.last_event, notified(_FENCE)).add_cte(
+    inserted_step(_FENCE), started_executions(_FENCE), inserted_events(_FENCE)
 )
 _IS_THERE: Final = select(turn_steps.c.step_no).where(
     turn_steps.c.chain_id == given("chain"), turn_steps.c.step_no == given("step")

@@ -139,6 +139,12 @@ turns: Final = Table(
     Index("turns_by_chain", "chain_id"),
     Index("turns_lease", "lease_until", postgresql_where=text("state <> 'closed'")),
     Index("turns_running_by_owner", "owner", postgresql_where=text("state = 'running'")),
+    Index(
+        "turns_running_by_conversation",
+        "conversation_id",
+        postgresql_where=text("state = 'running'"),
+    ),
+    Index("turns_request_time", "create_time", postgresql_where=text("request_id IS NOT NULL")),
 )
 
 
@@ -334,7 +340,29 @@ class EventColumns(TypedColumns):
 
 
 turn_events: Final = Table(
-    "turn_events", metadata, EventColumns, CheckConstraint("sequence > 0", "sequence_counts")
+    "turn_events",
+    metadata,
+    EventColumns,
+    CheckConstraint("sequence > 0", "sequence_counts"),
+    Index("turn_events_first", "create_time", postgresql_where=text("sequence = 1")),
+)
+
+
+class ConversationRequestColumns(TypedColumns):
+    """Which conversation a request id made (spec turns 16.2)."""
+
+    owner: Named[str] = Column(Text, primary_key=True)
+    request_id: Named[str] = Column(Text, primary_key=True)
+    request_hash: Named[bytes] = Column(LargeBinary)
+    conversation_id: Named[UUID] = Column(ForeignKey("conversations.id", ondelete="CASCADE"))
+    create_time: Named[datetime] = Column(_TIME, server_default=_NOW)
+
+
+conversation_requests: Final = Table(
+    "conversation_requests",
+    metadata,
+    ConversationRequestColumns,
+    Index("conversation_requests_time", "create_time"),
 )
 
 

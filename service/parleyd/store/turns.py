@@ -1,21 +1,70 @@
-"""The port of turns, each call one transaction."""
+"""The port of turns, each call one transaction.
+
+Opening, ending and closing a turn is one statement in the common case, and one round trip.
+"""
 
 from collections.abc import Sequence
-from uuid import UUID
 
+from pydantic import JsonValue
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract.events import EventBody, TurnEvent
+from parleyd.contract.executions import ToolStart
 from parleyd.contract.messages import MessageDraft
 from parleyd.contract.steps import Step
-from parleyd.contract.turns import TurnError
-from parleyd.store.asks import read_answerable
+from parleyd.contract.turns import TurnError, TurnResult
 from parleyd.store.chains import read_chain
-from parleyd.store.endings import close_turn, end_turn, fail_turn, was_closed, was_ended
-from parleyd.store.engine import Database
-from parleyd.store.openings import open_turn, was_opened
-from parleyd.store.steps import journal_step, was_journaled
-from parleyd.turns.ports import AnswerableAsk, ChainContext, EndedTurn, Ending, OpenedTurn, Opening
+from parleyd.store.endings import (
+    close_as_seen,
+    close_locked,
+    end_as_seen,
+    end_locked,
+    fail_turn,
+    find_closed,
+    find_ended,
+    plan_close_ahead,
+    plan_end_ahead,
+    was_closed,
+    was_ended,
+)
+from parleyd.store.engine import Database, violated
+from parleyd.store.executions import (
+    start_tool,
+    store_result,
+    was_result_stored,
+    was_tool_started,
+)
+from parleyd.store.openings import (
+    find_opened,
+    open_as_seen,
+    open_locked,
+    plan_ahead,
+    read_or_free,
+    was_freed,
+    was_opened,
+)
+from parleyd.store.situations import read_situation
+from parleyd.store.steps import (
+    journal_step,
+    keep_partial_text,
+    was_journaled,
+    was_partial_text_kept,
+)
+from parleyd.turns.ports import (
+    CallPlace,
+    ChainContext,
+    EndedTurn,
+    Ending,
+    OpenedTurn,
+    Opening,
+    RequestSeen,
+    Situation,
+    Wanted,
+)
+
+_REQUEST_ID = "turns_request_id"
+_CALL_ID = "asks_conversation_id_tool_call_id_key"
 
 
 class PostgresTurnStore:
@@ -24,45 +73,116 @@ class PostgresTurnStore:
     def __init__(self, engine: AsyncEngine) -> None:
         self._database = Database(engine)
 
-    async def read_asks(
-        self, owner: str, conversation_id: UUID, tool_call_id: str | None
-    ) -> AnswerableAsk:
+    async def read_situation(self, owner: str, wanted: Wanted) -> Situation:
         """See `TurnStore`. One query."""
         return await self._database.read(
-            lambda connection: read_answerable(connection, owner, conversation_id, tool_call_id)
+            lambda connection: read_situation(connection, owner, wanted)
         )
 
     async def open_turn(self, opening: Opening) -> OpenedTurn:
-        """See `TurnStore`."""
+        """See `TurnStore`. Of two first requests with one id the unique index names the winner."""
+        try:
+            return await self._open(opening)
+        except IntegrityError as error:
+            key = opening.request
+            if key is None or violated(error) != _REQUEST_ID:
+                raise
+        owner = opening.owner
+        repeated = await self._database.write(
+            lambda connection: read_or_free(connection, owner, key),
+            lambda connection: was_freed(connection, owner, key),
+        )
+        if repeated:
+            raise RequestSeen(repeated)
+        return await self.open_turn(opening)
+
+    async def _open(self, opening: Opening) -> OpenedTurn:
+        if plan := plan_ahead(opening):
+            opened = await self._database.write_at_once(
+                lambda connection: open_as_seen(connection, opening, plan),
+                lambda connection: find_opened(connection, opening, plan),
+            )
+            if opened:
+                return opened
+        conversation_id = opening.conversation_id
+        assert conversation_id, "nothing is in the way of a new conversation"
         return await self._database.write(
-            lambda connection: open_turn(connection, opening),
-            lambda connection: was_opened(connection, opening),
+            lambda connection: open_locked(connection, opening, conversation_id),
+            lambda connection: was_opened(connection, opening, conversation_id),
         )
 
     async def read_chain(self, turn: OpenedTurn) -> ChainContext:
-        """See `TurnStore`."""
+        """See `TurnStore`. One query."""
         return await self._database.read(lambda connection: read_chain(connection, turn))
 
     async def journal_step(
-        self, turn: OpenedTurn, step: Step, events: Sequence[EventBody]
+        self,
+        turn: OpenedTurn,
+        step: Step,
+        events: Sequence[EventBody],
+        starts: Sequence[ToolStart],
     ) -> tuple[TurnEvent, ...]:
         """See `TurnStore`."""
         return await self._database.write(
-            lambda connection: journal_step(connection, turn, step, events),
+            lambda connection: journal_step(connection, turn, step, events, starts),
             lambda connection: was_journaled(connection, turn, step),
         )
 
-    async def end_turn(self, turn: OpenedTurn, ending: Ending) -> EndedTurn:
+    async def start_tool(self, turn: OpenedTurn, start: ToolStart, *, again: bool) -> bool:
         """See `TurnStore`."""
         return await self._database.write(
-            lambda connection: end_turn(connection, turn, ending),
+            lambda connection: start_tool(connection, turn, start, again=again),
+            lambda connection: was_tool_started(connection, turn, start),
+        )
+
+    async def store_result(
+        self, turn: OpenedTurn, call: CallPlace, result: JsonValue, *, failed: bool
+    ) -> tuple[TurnEvent, ...]:
+        """See `TurnStore`."""
+        return await self._database.write(
+            lambda connection: store_result(connection, turn, call, result, failed=failed),
+            lambda connection: was_result_stored(connection, turn, call),
+        )
+
+    async def keep_partial_text(self, turn: OpenedTurn, partial_text: str) -> None:
+        """See `TurnStore`."""
+        await self._database.write(
+            lambda connection: keep_partial_text(connection, turn, partial_text),
+            lambda connection: was_partial_text_kept(connection, turn, partial_text),
+        )
+
+    async def end_turn(self, turn: OpenedTurn, ending: Ending) -> EndedTurn:
+        """See `TurnStore`. A public id that turns out to be taken is settled under the lock."""
+        if plan := plan_end_ahead(turn, ending):
+            try:
+                ended = await self._database.write_at_once(
+                    lambda connection: end_as_seen(connection, turn, plan),
+                    lambda connection: find_ended(connection, turn, plan),
+                )
+            except IntegrityError as error:
+                if violated(error) != _CALL_ID:
+                    raise
+                ended = None
+            if ended:
+                return ended
+        return await self._database.write(
+            lambda connection: end_locked(connection, turn, ending),
             lambda connection: was_ended(connection, turn),
         )
 
-    async def close_turn(self, turn: OpenedTurn, title: str | None) -> EndedTurn:
+    async def close_turn(
+        self, turn: OpenedTurn, title: str | None, committed: TurnResult | None = None
+    ) -> EndedTurn:
         """See `TurnStore`."""
+        if plan := plan_close_ahead(turn, title, committed):
+            closed = await self._database.write_at_once(
+                lambda connection: close_as_seen(connection, turn, plan),
+                lambda connection: find_closed(connection, turn, plan),
+            )
+            if closed:
+                return closed
         return await self._database.write(
-            lambda connection: close_turn(connection, turn, title),
+            lambda connection: close_locked(connection, turn, title),
             lambda connection: was_closed(connection, turn),
         )
 

@@ -9,15 +9,16 @@ from parleyd.contract import limits
 from parleyd.contract.asks.ask import AskKind
 from parleyd.contract.asks.kinds import TOOL_PREFIX, check_ask, kind_of_tool, tool_name
 from parleyd.contract.events import EventBody, ToolCalled, ToolReturned
+from parleyd.contract.executions import ToolStart
 from parleyd.contract.field_errors import FieldError, as_tool_error, quoted
 from parleyd.contract.guards import check_on_small_screen
 from parleyd.contract.json import nests_deeper, storable_json
-from parleyd.contract.messages import MessageDraft
 from parleyd.contract.steps import StepCall
 from parleyd.contract.surfaces import Surface
 from parleyd.contract.text import storable
 from parleyd.turns.model import CallPart
 from parleyd.turns.ports import CollectedAsk, Ids
+from parleyd.turns.tools import ToolSet
 
 
 @dataclass(frozen=True)
@@ -27,18 +28,38 @@ class JudgedCalls:
     calls: tuple[StepCall, ...]
     asks: tuple[CollectedAsk, ...]
     events: tuple[EventBody, ...]
-    rows: tuple[MessageDraft, ...]
+
+    def starts(self, step_no: int) -> tuple[ToolStart, ...]:
+        """Returns the host calls, which run now."""
+        return tuple(
+            ToolStart(
+                step_no=step_no,
+                call_index=index,
+                tool_call_id=call.tool_call_id,
+                tool_name=call.tool_name,
+                args=call.args,
+            )
+            for index, call in enumerate(self.calls)
+            if call.role == "host"
+        )
 
 
 class CallJudge:
-    """Judges calls against the asks that one turn offers.
+    """Judges calls against the tools and asks that one turn offers.
 
     Remembers the public ids of the chain's calls, so that none is given twice.
     """
 
     def __init__(
-        self, kinds: Sequence[AskKind], surface: Surface, *, asks_on: bool, ids: Ids
+        self,
+        tools: ToolSet,
+        kinds: Sequence[AskKind],
+        surface: Surface,
+        *,
+        asks_on: bool,
+        ids: Ids,
     ) -> None:
+        self._tools = tools
         self._kinds = tuple(kinds)
         self._surface: Surface = surface
         self._asks_on = asks_on
@@ -58,11 +79,13 @@ class CallJudge:
             # What is checked, shown, stored and sent back as a result is one and the same.
             name, args = storable(part.name), storable_json(part.args)
             kind = kind_of_tool(name)
+            tool = self._tools.get(name)
             ask_id, error = None, None
             if nests_deeper(args, limits.CALL_LEVELS):
                 args, error = None, f"The arguments have more than {limits.CALL_LEVELS} levels."
             elif kind is None or kind not in self._kinds:
-                error = self._no_such_tool(name)
+                error = tool.faults(args) if tool else self._no_such_tool(name)
+                kind = None
             elif errors := self._faults(kind, args):
                 error = as_tool_error(errors)
             else:
@@ -72,7 +95,7 @@ class CallJudge:
                 provider_call_id=part.call_id,
                 tool_name=name,
                 args=args,
-                role="invalid" if error else "ask",
+                role="invalid" if error else "ask" if ask_id else "host",
                 ask_id=ask_id,
                 error=error,
             )
@@ -81,7 +104,7 @@ class CallJudge:
                 asks.append(CollectedAsk(call, ask_id, kind, args, self._ids.call_id()))
             elif not (self._asks_on and name.startswith(TOOL_PREFIX)):
                 shown.append(call)
-        return JudgedCalls(tuple(calls), tuple(asks), tuple(_events(shown)), tuple(_rows(shown)))
+        return JudgedCalls(tuple(calls), tuple(asks), tuple(_events(shown)))
 
     def _faults(self, kind: AskKind, args: JsonValue) -> tuple[FieldError, ...]:
         errors = check_ask(kind, args, self._surface)
@@ -98,7 +121,7 @@ class CallJudge:
         return public
 
     def _no_such_tool(self, name: str) -> str:
-        offered = ", ".join(tool_name(kind) for kind in self._kinds)
+        offered = ", ".join([*self._tools, *(tool_name(kind) for kind in self._kinds)])
         there_is = f"The tools are: {offered}." if offered else "There are no tools."
         return f"There is no tool {quoted(name)} here. {there_is}"
 
@@ -107,28 +130,10 @@ def _events(calls: Sequence[StepCall]) -> Iterator[EventBody]:
     for call in calls:
         yield ToolCalled(tool_call_id=call.tool_call_id, tool_name=call.tool_name, args=call.args)
     for call in calls:
-        yield ToolReturned(
-            tool_call_id=call.tool_call_id,
-            tool_name=call.tool_name,
-            result={"error": call.error},
-            is_error=True,
-        )
-
-
-def _rows(calls: Sequence[StepCall]) -> Iterator[MessageDraft]:
-    for call in calls:
-        yield MessageDraft(
-            type="tool_call",
-            text=f"Tool call: {call.tool_name}",
-            tool_call_id=call.tool_call_id,
-            tool_name=call.tool_name,
-            args=call.args,
-        )
-    for call in calls:
-        yield MessageDraft(
-            type="tool_result",
-            text=f"Tool result: {call.tool_name}",
-            tool_call_id=call.tool_call_id,
-            tool_name=call.tool_name,
-            result={"error": call.error},
-        )
+        if call.error:
+            yield ToolReturned(
+                tool_call_id=call.tool_call_id,
+                tool_name=call.tool_name,
+                result={"error": call.error},
+                is_error=True,
+            )

@@ -1,6 +1,7 @@
 """What must hold before a turn is opened (spec turns 3.2). Nothing is written here."""
 
 import asyncio
+from typing import assert_never
 
 from pydantic import JsonValue
 
@@ -12,29 +13,61 @@ from parleyd.contract.errors import (
     InvalidAnswer,
     ModelNotConfigured,
     OptionForbidden,
+    RateLimited,
+    RequestIdReused,
+    TurnNotFound,
+    TurnNotRetryable,
     UnknownButton,
 )
 from parleyd.contract.field_errors import FieldError
 from parleyd.contract.json import storable_json
 from parleyd.contract.text import storable
-from parleyd.contract.turns import AnswerInput, ButtonInput, PromptInput, TurnRequest
+from parleyd.contract.turns import (
+    AnswerInput,
+    ButtonInput,
+    PromptInput,
+    RetryInput,
+    TurnRequest,
+)
 from parleyd.turns.answer_files import without_bytes
 from parleyd.turns.model import Model
 from parleyd.turns.openings import not_pending
-from parleyd.turns.options import TurnOptions
-from parleyd.turns.ports import AnswerOpening, PromptOpening, TurnStore
+from parleyd.turns.options import TurnLimits, TurnOptions
+from parleyd.turns.ports import (
+    AnswerOpening,
+    FailedTurn,
+    PromptOpening,
+    RepeatedRequest,
+    RetryOpening,
+    Situation,
+    Wanted,
+)
+from parleyd.turns.requests import RequestKey, turn_request_key
 
 
-def check_options(request: TurnRequest, options: TurnOptions, model: Model | None) -> Model:
+def check_options(request: TurnRequest, options: TurnOptions) -> None:
+    """Checks what depends on the deployment alone.
+
+    Raises:
+        AnswerWhileAsksOff: An answer or a button, with asks off.
+        OptionForbidden: An instruction that the deployment does not leave to clients.
+    """
+    if not options.ask_kinds and isinstance(request.input, AnswerInput | ButtonInput):
+        raise AnswerWhileAsksOff("Asks are switched off in this deployment; send a prompt instead.")
+    if request.system_instruction and not options.allow_client_system_instruction:
+        raise OptionForbidden(
+            "system_instruction",
+            "This deployment takes no system instruction from clients; leave it empty.",
+        )
+
+
+def check_model(request: TurnRequest, model: Model | None) -> Model:
     """Returns the model that runs the turn.
 
     Raises:
-        AnswerWhileAsksOff: An answer or a button, with asks off. ModelNotConfigured: There is no
-        model. OptionForbidden: Another model, or an instruction that the deployment does not leave
-        to clients.
+        ModelNotConfigured: There is none.
+        OptionForbidden: The request names another one.
     """
-    if not options.ask_kinds and not isinstance(request.input, PromptInput):
-        raise AnswerWhileAsksOff("Asks are switched off in this deployment; send a prompt instead.")
     if model is None:
         raise ModelNotConfigured
     if request.model and request.model != model.model_id:
@@ -42,49 +75,102 @@ def check_options(request: TurnRequest, options: TurnOptions, model: Model | Non
             "model",
             f"This deployment runs turns on {model.model_id!r} alone; leave the model empty.",
         )
-    if request.system_instruction and not options.allow_client_system_instruction:
-        raise OptionForbidden(
-            "system_instruction",
-            "This deployment takes no system instruction from clients; leave it empty.",
-        )
     return model
 
 
-async def check_input(store: TurnStore, request: TurnRequest) -> PromptOpening | AnswerOpening:
-    """Returns what the turn is opened with: the message, or an answer that fits the stored ask.
+def wanted_of(request: TurnRequest) -> Wanted:
+    """Returns what has to be looked up for a request."""
+    named = request.input
+    return Wanted(
+        conversation_id=request.conversation_id,
+        tool_call_id=(named.tool_call_id if isinstance(named, AnswerInput | ButtonInput) else None),
+        retry_turn_id=named.turn_id if isinstance(named, RetryInput) else None,
+        request=turn_request_key(request),
+    )
 
-    Reads without a lock; opening the turn checks again what can have changed meanwhile.
+
+def check_repeat(request: RequestKey | None, seen: RepeatedRequest) -> None:
+    """Checks that a request id that was seen before came with the same request.
 
     Raises:
-        ConversationNotFound: No such conversation, or it is deleted.
-        NotOwner: It is someone else's.
+        RequestIdReused: It belongs to another one.
+    """
+    assert request, "only a request with an id is looked up"
+    if seen.digest != request.digest:
+        raise RequestIdReused(request.id)
+
+
+def check_limits(request: TurnRequest, situation: Situation, limits: TurnLimits) -> None:
+    """Checks what the caller has running already. Answers are always admitted.
+
+    Raises:
+        RateLimited: It is too much.
+    """
+    if isinstance(request.input, AnswerInput | ButtonInput):
+        return
+    if situation.running_of_owner >= limits.owner_turns:
+        raise RateLimited("turns of one person may run", limits.owner_turns)
+    if situation.running_of_conversation >= limits.conversation_turns:
+        raise RateLimited("turns of one conversation may run", limits.conversation_turns)
+
+
+async def check_input(
+    request: TurnRequest, situation: Situation
+) -> PromptOpening | AnswerOpening | RetryOpening:
+    """Returns what the turn is opened with: the message, a fitting answer, or the failed turn.
+
+    What was read without a lock is checked again when the turn is opened.
+
+    Raises:
         AskNotPending: The conversation does not wait on this ask.
         UnknownButton: The stored card has no such button.
         InvalidAnswer: The answer does not fit the stored ask.
+        TurnNotFound: The conversation has no such turn.
+        TurnNotRetryable: The turn is not the latest, or has not failed.
     """
     match request.input:
         case PromptInput(text=text):
             return PromptOpening(text=storable(text))
         case AnswerInput(tool_call_id=tool_call_id, answer=answer):
-            ask = await _pending(store, request, tool_call_id)
+            ask = _pending(situation, tool_call_id)
             # An answer may be megabytes, of files or of whatever else somebody sends.
             envelope = await asyncio.to_thread(_fitting, ask, answer)
             return AnswerOpening("answer", tool_call_id, envelope)
         case ButtonInput(tool_call_id=tool_call_id, button_id=button_id):
-            ask = await _pending(store, request, tool_call_id)
+            ask = _pending(situation, tool_call_id)
             match look_up_button(ask.simple, button_id):
                 case FieldError() as error:
                     raise UnknownButton(error.message, [error])
                 case response:
                     return AnswerOpening("button", tool_call_id, _fitting(ask, response))
+        case RetryInput(turn_id=turn_id):
+            failed = situation.failed
+            if failed is None:
+                raise TurnNotFound(turn_id)
+            if not failed.retryable:
+                raise TurnNotRetryable(turn_id, failed.state, failed.retried_by)
+            return RetryOpening(turn_id)
+        case _:
+            assert_never(request.input)
 
 
-async def _pending(store: TurnStore, request: TurnRequest, tool_call_id: str) -> Ask:
-    assert request.conversation_id is not None, "the wire refuses an answer without conversation"
-    asks = await store.read_asks(request.owner, request.conversation_id, tool_call_id)
-    if asks.pending is None or asks.pending.tool_call_id != tool_call_id:
-        raise not_pending(tool_call_id, pending=asks.pending, named=asks.named)
-    return asks.pending
+def as_retried(request: TurnRequest, failed: FailedTurn | None) -> TurnRequest:
+    """Returns a request with what a retry leaves empty taken from the failed turn (3.7.2)."""
+    if failed is None:
+        return request.model_copy(update={"surface": request.surface or "full"})
+    return request.model_copy(
+        update={
+            "surface": request.surface or failed.surface,
+            "system_instruction": request.system_instruction or failed.system_instruction,
+        }
+    )
+
+
+def _pending(situation: Situation, tool_call_id: str) -> Ask:
+    pending = situation.asks.pending
+    if pending is None or pending.tool_call_id != storable(tool_call_id):
+        raise not_pending(tool_call_id, pending=pending, named=situation.asks.named)
+    return pending
 
 
 def _fitting(ask: Ask, answer: JsonValue) -> dict[str, JsonValue]:

@@ -8,6 +8,7 @@ from parleyd.contract.answers import CONVERSATION_DELETED, ONE_ASK_AT_A_TIME, ca
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.cards import to_simple_card
 from parleyd.contract.events import EventBody, Failed, Text
+from parleyd.contract.executions import Execution
 from parleyd.contract.json import storable_object
 from parleyd.contract.messages import MessageDraft
 from parleyd.contract.steps import Step
@@ -21,31 +22,22 @@ from parleyd.turns.records import (
     call_row,
     done_event,
     place_rows,
+    returned_row,
     storable_event,
 )
-from parleyd.turns.state import LockedConversation, resolve
-
-
-@dataclass(frozen=True)
-class TurnPlace:
-    """What the end of a turn depends on. `taken_call_ids` are those of asks, as far as they matter.
-
-    `newer_turn` says that the conversation has gone on, so that this turn can't be retried.
-    """
-
-    model: str | None
-    next_position: int
-    slot_taken: bool = False
-    taken_call_ids: frozenset[str] = frozenset()
-    newer_turn: bool = False
+from parleyd.turns.state import SeenConversation, TurnPlace, resolve
+from parleyd.turns.takeovers import unknown_event
 
 
 @dataclass(frozen=True)
 class EndingPlan:
     """What TX2 or TX2f writes. Without `step` to keep, the steps of `ended_chain` go.
 
-    `closed` is false where a title is still to come.
+    `closed` is false where a title is still to come. `unknown` are the executions that become so.
+    `seen` is the conversation that the plan is right for.
     """
+
+    seen: SeenConversation
 
     outcome: Outcome
     closed: bool
@@ -57,10 +49,11 @@ class EndingPlan:
     events: tuple[EventBody, ...]
     result: TurnResult
     retryable: bool = False
+    unknown: tuple[Execution, ...] = ()
 
 
 def plan_ending(
-    turn: OpenedTurn, ending: Ending, conversation: LockedConversation, place: TurnPlace
+    turn: OpenedTurn, ending: Ending, conversation: SeenConversation, place: TurnPlace
 ) -> EndingPlan:
     """Plans the end of a turn's work: it pauses, if it asks and the slot is free, or finishes."""
     text = storable(ending.text)
@@ -71,7 +64,7 @@ def plan_ending(
     drafts = list(ending.rows)
     if text:
         drafts.append(
-            MessageDraft(type="assistant", text=text, model=place.model, status="complete")
+            MessageDraft(type="assistant", text=text, model=turn.model, status="complete")
         )
     drafts += [call_row(ask) for ask in asks]
     drafts += [answer_row(ask) for ask in asks if ask.answer is not None]
@@ -92,6 +85,7 @@ def plan_ending(
     if closed:
         events.append(done_event(result))
     return EndingPlan(
+        seen=conversation,
         outcome=outcome,
         closed=closed,
         rows=rows,
@@ -109,17 +103,20 @@ def plan_failure(
     error: TurnError,
     rows: Sequence[MessageDraft],
     partial_text: str,
-    conversation: LockedConversation,
+    conversation: SeenConversation,
     place: TurnPlace,
+    unfinished: Sequence[Execution],
 ) -> EndingPlan:
     """Plans the end of a failed turn: what there is of it is kept, its asks leave no trace.
 
+    Calls of its chain that are still `unfinished` end with an unknown outcome.
     It may be retried, and keeps its chain's steps, while it is the latest of a conversation that is
     not deleted (spec turns 3.7.2).
     """
-    drafts = list(rows)
+    lost = [unknown_event(each) for each in unfinished]
+    drafts = [*rows, *(returned_row(each) for each in lost)]
     if text := storable(partial_text):
-        drafts.append(MessageDraft(type="assistant", text=text, model=place.model, status="error"))
+        drafts.append(MessageDraft(type="assistant", text=text, model=turn.model, status="error"))
     placed = tuple(place_rows(drafts, conversation.last_seq, place.next_position))
     retryable = not (place.newer_turn or conversation.deleted)
     failure = TurnError(reason=error.reason, message=storable(error.message))
@@ -132,6 +129,7 @@ def plan_failure(
         retryable=retryable,
     )
     return EndingPlan(
+        seen=conversation,
         outcome="failed",
         closed=True,
         rows=placed,
@@ -139,23 +137,32 @@ def plan_failure(
         asks=(),
         step=None,
         ended_chain=None if retryable else turn.chain_id,
-        events=(Failed(reason=failure.reason, message=failure.message), done_event(result)),
+        events=(
+            *lost,
+            Failed(reason=failure.reason, message=failure.message),
+            done_event(result),
+        ),
         result=result,
         retryable=retryable,
+        unknown=tuple(unfinished),
     )
 
 
 @dataclass(frozen=True)
 class ClosingPlan:
-    """What TX4 writes. `title` is set where the conversation gets one now."""
+    """What TX4 writes. `title` is set where the conversation gets one now.
 
+    `seen` is the conversation that the plan is right for.
+    """
+
+    seen: SeenConversation
     title: str | None
     events: tuple[EventBody, ...]
     result: TurnResult
 
 
 def plan_closing(
-    result: TurnResult, conversation: LockedConversation, title: str | None
+    result: TurnResult, conversation: SeenConversation, title: str | None
 ) -> ClosingPlan:
     """Plans the close of a turn whose rows are stored.
 
@@ -165,11 +172,11 @@ def plan_closing(
     if title and conversation.title is None and not conversation.deleted:
         new = storable(title)
     whole = result.model_copy(update={"title": new or conversation.title})
-    return ClosingPlan(title=new, events=(done_event(whole),), result=whole)
+    return ClosingPlan(seen=conversation, title=new, events=(done_event(whole),), result=whole)
 
 
 def _asks_of(
-    turn: OpenedTurn, ending: Ending, conversation: LockedConversation, place: TurnPlace
+    turn: OpenedTurn, ending: Ending, conversation: SeenConversation, place: TurnPlace
 ) -> Iterator[Ask]:
     """Yields the asks of a step in call order: the first pending if it gets the slot.
 

@@ -1,11 +1,14 @@
 """What the model is sent of a conversation and of a chain (spec turns 5.2 to 5.4)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import assert_never
 from uuid import UUID
 
 from pydantic import JsonValue
 
 from parleyd.contract.asks.ask import Ask
+from parleyd.contract.executions import UNKNOWN_OUTCOME, Execution
+from parleyd.contract.json import compact
 from parleyd.contract.messages import Message
 from parleyd.contract.steps import Step, StepCall
 from parleyd.turns.model import (
@@ -20,23 +23,23 @@ from parleyd.turns.ports import ChainContext
 DID_NOT_RUN = "This call did not run."
 
 
-def messages_of(context: ChainContext, model: Model) -> list[ProviderMessage]:
-    """Returns the history up to the chain's start, then each step with its tool message.
+def history_messages(context: ChainContext, model: Model) -> list[ProviderMessage]:
+    """Returns what was said up to the chain's starting point."""
+    return list(_history(context.history, model))
+
+
+def step_messages(
+    step: Step, asks: Iterable[Ask], executions: Iterable[Execution], model: Model
+) -> list[ProviderMessage]:
+    """Returns the messages of a step, and the one with the results of all its calls.
 
     A step goes back to its own provider with the bytes that came from it. For another provider, or
     where they can't be read any more, it is rebuilt from its calls.
     """
-    asks = {ask.id: ask for ask in context.asks}
-    messages = list(_history(context.history, model))
-    for step in context.steps:
-        messages += _step_messages(step, model)
-        messages.append(model.tool_message(outcomes_of(step.calls, asks)))
-    return messages
-
-
-def outcomes_of(calls: Iterable[StepCall], asks: Mapping[UUID, Ask]) -> list[ToolOutcome]:
-    """Returns the result of every call of a step, in call order."""
-    return [_outcome(call, asks) for call in calls]
+    by_id = {ask.id: ask for ask in asks}
+    by_index = {one.call_index: one for one in executions if one.step_no == step.step_no}
+    outcomes = [_outcome(call, by_id, by_index.get(i)) for i, call in enumerate(step.calls)]
+    return [*_own_messages(step, model), model.tool_message(outcomes)]
 
 
 def last_user_text(context: ChainContext) -> str:
@@ -44,14 +47,30 @@ def last_user_text(context: ChainContext) -> str:
     return next((row.text for row in reversed(context.history) if row.type == "user"), "")
 
 
-def _outcome(call: StepCall, asks: Mapping[UUID, Ask]) -> ToolOutcome:
+def _outcome(call: StepCall, asks: Mapping[UUID, Ask], execution: Execution | None) -> ToolOutcome:
+    id_, name = call.provider_call_id, call.tool_name
     ask = asks.get(call.ask_id) if call.ask_id else None
     if ask and ask.answer is not None:
-        return ToolOutcome(call.provider_call_id, call.tool_name, value=ask.answer)
-    return ToolOutcome(call.provider_call_id, call.tool_name, error=call.error or DID_NOT_RUN)
+        return ToolOutcome(id_, name, value=ask.answer)
+    if execution is None:
+        return ToolOutcome(id_, name, error=call.error or DID_NOT_RUN)
+    match execution.state:
+        case "finished":
+            return ToolOutcome(id_, name, value=execution.result)
+        case "failed":
+            return ToolOutcome(id_, name, error=_error_text(execution.result))
+        case "started" | "unknown":
+            return ToolOutcome(id_, name, error=UNKNOWN_OUTCOME)
+        case _:
+            assert_never(execution.state)
 
 
-def _step_messages(step: Step, model: Model) -> Sequence[ProviderMessage]:
+def _error_text(result: JsonValue) -> str:
+    error = result.get("error") if isinstance(result, dict) else result
+    return error if isinstance(error, str) else compact(result)
+
+
+def _own_messages(step: Step, model: Model) -> Sequence[ProviderMessage]:
     if step.provider == model.provider:
         try:
             return model.decode(step.codec, step.messages)
@@ -82,7 +101,7 @@ def _history(rows: Sequence[Message], model: Model) -> Iterator[ProviderMessage]
         run = []
         if row.type == "user":
             yield model.user_message(row.text)
-        elif row.type == "assistant" and row.text:
+        elif row.type == "assistant" and row.text and not row.superseded:
             yield model.reply_message(row.text)
     yield from _asked(run, model)
 

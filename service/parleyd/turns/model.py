@@ -55,7 +55,15 @@ class CallPart:
     raw: object
 
 
+@dataclass(frozen=True)
+class UsagePart:
+    """What the call has used so far, in tokens. No part of the model's message."""
+
+    tokens: int
+
+
 Part: TypeAlias = TextPart | ThoughtPart | CallPart
+StreamPart: TypeAlias = Part | UsagePart
 
 
 @dataclass(frozen=True)
@@ -84,11 +92,17 @@ ModelFailureKind: TypeAlias = Literal["rate_limit", "server", "timeout", "refuse
 
 
 class ModelFailed(Exception):
-    """The model call failed. The text is the provider's and never goes to a client."""
+    """The model call failed. The text is the provider's and never goes to a client.
 
-    def __init__(self, kind: ModelFailureKind, message: str) -> None:
+    `wait_seconds` is how long the provider asks us to wait before another try, where it says so.
+    """
+
+    def __init__(
+        self, kind: ModelFailureKind, message: str, *, wait_seconds: float | None = None
+    ) -> None:
         super().__init__(message)
         self.kind: ModelFailureKind = kind
+        self.wait_seconds = wait_seconds
 
 
 class UndecodableMessages(Exception):
@@ -118,7 +132,7 @@ class Model(Protocol):
         """Tells whether the model can call tools."""
         ...
 
-    def stream(self, call: ModelCall) -> AsyncGenerator[Part, None]:
+    def stream(self, call: ModelCall) -> AsyncGenerator[StreamPart, None]:
         """Streams the parts of one model call. Ending the iteration early ends the call.
 
         Raises:

@@ -7,34 +7,43 @@ from uuid import UUID
 
 from parleyd.contract.answers import CONVERSATION_DELETED, USER_SENT_MESSAGE, action_of, cancelled
 from parleyd.contract.asks.ask import Ask
-from parleyd.contract.errors import AskNotPending, Resolution
+from parleyd.contract.errors import (
+    AskNotPending,
+    ConversationNotFound,
+    Resolution,
+    TurnNotFound,
+    TurnNotRetryable,
+)
 from parleyd.contract.events import EventBody, Started
+from parleyd.contract.json import compact
 from parleyd.contract.messages import MessageDraft
 from parleyd.contract.text import storable
-from parleyd.turns.ports import AnswerOpening, Opening, PromptOpening
+from parleyd.contract.turns import InputKind
+from parleyd.turns.ports import (
+    AnswerOpening,
+    FailedTurn,
+    Opening,
+    PromptOpening,
+    RetryOpening,
+    Situation,
+)
 from parleyd.turns.records import PlacedRow, answer_row, place_rows, resolution_event
-from parleyd.turns.state import LockedConversation, resolve
-
-
-@dataclass(frozen=True)
-class NamedAsks:
-    """The pending ask with the starting point of its chain, and the ask an answer names."""
-
-    pending: Ask | None = None
-    chain_start: int = 0
-    named: Ask | None = None
+from parleyd.turns.state import Outlook, SeenConversation, TurnPlace, resolve
 
 
 @dataclass(frozen=True)
 class OpeningPlan:
     """What TX1 writes. `resolved` is the pending ask as it becomes.
 
-    `ended_chain` will never be resumed, so its steps go.
+    `seen` is the conversation that the plan is right for; a turn that makes its conversation has
+    none. `ended_chain` will never be resumed, so its steps go. `slot_taken` says that an ask stays
+    pending.
     """
 
     conversation_id: UUID
-    project: str | None
+    seen: SeenConversation | None
     turn_no: int
+    input_kind: InputKind
     chain_id: UUID
     context_max_seq: int
     last_seq: int
@@ -42,7 +51,9 @@ class OpeningPlan:
     events: tuple[EventBody, ...]
     resolved: Ask | None = None
     answered_ask_id: UUID | None = None
+    retry_of: UUID | None = None
     ended_chain: UUID | None = None
+    slot_taken: bool = False
 
 
 def plan_new_conversation(opening: Opening) -> OpeningPlan:
@@ -50,62 +61,85 @@ def plan_new_conversation(opening: Opening) -> OpeningPlan:
 
     Raises:
         AskNotPending: It is an answer; a new conversation waits on nothing.
+        TurnNotFound: It is a retry; a new conversation has no turns.
     """
-    if isinstance(opening.input, AnswerOpening):
-        raise AskNotPending(opening.input.tool_call_id)
+    match opening.input:
+        case AnswerOpening(tool_call_id=tool_call_id):
+            raise AskNotPending(tool_call_id)
+        case RetryOpening(turn_id=turn_id):
+            raise TurnNotFound(turn_id)
+        case PromptOpening(text=text):
+            pass
+        case _:
+            assert_never(opening.input)
     return OpeningPlan(
         conversation_id=opening.new_conversation_id,
-        project=opening.project,
+        seen=None,
         turn_no=1,
+        input_kind="prompt",
         chain_id=opening.turn_id,
         context_max_seq=1,
         last_seq=1,
-        rows=(PlacedRow(type="user", text=storable(opening.input.text), seq=1, position=0),),
+        rows=(PlacedRow(type="user", text=storable(text), seq=1, position=0),),
         events=(Started(conversation_id=opening.new_conversation_id, conversation_created=True),),
     )
 
 
-def plan_opening(
-    opening: Opening, conversation: LockedConversation, asks: NamedAsks
-) -> OpeningPlan:
-    """Plans a turn in a conversation that is locked.
+def plan_opening(opening: Opening, situation: Situation) -> OpeningPlan:
+    """Plans a turn in a conversation that stays as it was found, or is locked.
 
     An answer resolves the ask it names, for good; a message cancels the pending one, whose chain is
-    over then.
+    over then; a retry goes on with the failed turn's chain and brings no word from the person.
 
     Raises:
+        ConversationNotFound: There is none.
         AskNotPending: The answer names another ask than the pending one.
+        TurnNotFound: The conversation has no such turn to retry.
+        TurnNotRetryable: It is not the one that may be retried.
     """
-    started = Started(conversation_id=conversation.id, conversation_created=False)
+    conversation, asks = situation.conversation, situation.asks
+    if conversation is None:
+        raise ConversationNotFound(opening.conversation_id or opening.new_conversation_id)
     drafts: list[MessageDraft] = []
     resolved: Ask | None = None
+    ended_chain: UUID | None = None
+    start: int | None = None
     match opening.input:
-        case AnswerOpening(tool_call_id=named, envelope=envelope):
-            if asks.pending is None or asks.pending.tool_call_id != storable(named):
-                raise not_pending(named, pending=asks.pending, named=asks.named)
-            resolved = resolve(asks.pending, envelope, opening.turn_id, conversation.now)
-            chain_id, ended_chain = resolved.chain_id, None
-        case PromptOpening():
+        case PromptOpening(text=text):
+            kind, chain_id = "prompt", opening.turn_id
             if asks.pending:
                 envelope = cancelled(USER_SENT_MESSAGE)
                 resolved = resolve(asks.pending, envelope, opening.turn_id, conversation.now)
-            chain_id, ended_chain = opening.turn_id, resolved.chain_id if resolved else None
+                ended_chain = resolved.chain_id
+            drafts.append(MessageDraft(type="user", text=storable(text)))
+        case AnswerOpening(kind=kind, tool_call_id=named, envelope=envelope):
+            if asks.pending is None or asks.pending.tool_call_id != storable(named):
+                raise not_pending(named, pending=asks.pending, named=asks.named)
+            resolved = resolve(asks.pending, envelope, opening.turn_id, conversation.now)
+            chain_id, start = resolved.chain_id, asks.chain_start
+        case RetryOpening(turn_id=turn_id):
+            failed = check_retryable(turn_id, situation.failed)
+            kind, chain_id, start = "retry", failed.chain_id, failed.context_max_seq
         case _:
             assert_never(opening.input)
-    events: list[EventBody] = [started]
+    retry_of = opening.input.turn_id if isinstance(opening.input, RetryOpening) else None
+    events: list[EventBody] = [
+        Started(
+            conversation_id=conversation.id, conversation_created=False, retry_of_turn_id=retry_of
+        )
+    ]
     if resolved:
-        drafts.append(answer_row(resolved))
+        drafts.insert(0, answer_row(resolved))
         events.append(resolution_event(resolved))
-    if isinstance(opening.input, PromptOpening):
-        drafts.append(MessageDraft(type="user", text=storable(opening.input.text)))
     rows = tuple(place_rows(drafts, conversation.last_seq, 0))
     last_seq = conversation.last_seq + len(rows)
     return OpeningPlan(
         conversation_id=conversation.id,
-        project=conversation.project,
+        seen=conversation,
         turn_no=conversation.last_turn_no + 1,
+        input_kind=kind,
         chain_id=chain_id,
-        context_max_seq=last_seq if chain_id == opening.turn_id else asks.chain_start,
+        context_max_seq=last_seq if start is None else start,
         last_seq=last_seq,
         rows=rows,
         events=tuple(events),
@@ -113,8 +147,38 @@ def plan_opening(
         answered_ask_id=(
             resolved.id if resolved and isinstance(opening.input, AnswerOpening) else None
         ),
+        retry_of=retry_of,
         ended_chain=ended_chain,
+        slot_taken=asks.pending is not None and resolved is None,
     )
+
+
+def said_in(opening: Opening, plan: OpeningPlan) -> str:
+    """Returns what the person brought: a text, or the stored envelope; of a retry nothing."""
+    if isinstance(opening.input, PromptOpening):
+        return storable(opening.input.text)
+    return compact(plan.resolved.answer) if plan.resolved and plan.resolved.answer else ""
+
+
+def outlook_after(
+    opening: Opening, plan: OpeningPlan, title: str | None, project: str | None, now: datetime
+) -> Outlook:
+    """Returns what the end of the turn will meet, once its plan is stored.
+
+    `title` and `project` are the conversation's at that moment, which is `now`.
+    """
+    conversation = SeenConversation(
+        id=plan.conversation_id,
+        owner=opening.owner,
+        title=title,
+        project=project,
+        deleted=False,
+        last_seq=plan.last_seq,
+        last_turn_no=plan.turn_no,
+        retryable_turn_id=None,
+        now=now,
+    )
+    return Outlook(conversation, TurnPlace(len(plan.rows), slot_taken=plan.slot_taken))
 
 
 def not_pending(tool_call_id: str, *, pending: Ask | None, named: Ask | None) -> AskNotPending:
@@ -124,6 +188,20 @@ def not_pending(tool_call_id: str, *, pending: Ask | None, named: Ask | None) ->
         resolution = Resolution(named.resolved_by_turn, action_of(named.answer), named.resolve_time)
     current = pending.tool_call_id if pending else None
     return AskNotPending(tool_call_id, resolution, current)
+
+
+def check_retryable(turn_id: UUID, failed: FailedTurn | None) -> FailedTurn:
+    """Returns the turn that a retry names, if it is the one that may be retried (3.7.2).
+
+    Raises:
+        TurnNotFound: The conversation has no such turn.
+        TurnNotRetryable: It has not failed, or is not the latest any more.
+    """
+    if failed is None:
+        raise TurnNotFound(turn_id)
+    if not failed.retryable:
+        raise TurnNotRetryable(turn_id, failed.state, failed.retried_by)
+    return failed
 
 
 def cancelled_by_deletion(ask: Ask, now: datetime) -> Ask:

@@ -1,9 +1,24 @@
 """What a deployment decides about its turns (spec turns 2)."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from parleyd.contract import limits
 from parleyd.contract.asks.ask import AskKind
+from parleyd.turns.tools import HostTool, PromptHook, RequestTools
+
+
+@dataclass(frozen=True)
+class TurnLimits:
+    """What a turn and a caller may use up (spec turns 12.5). Times are in seconds."""
+
+    turn_seconds: float = limits.TURN_SECONDS
+    model_idle_seconds: float = limits.MODEL_IDLE_SECONDS
+    tool_seconds: float = limits.TOOL_SECONDS
+    chain_bytes: int = limits.CHAIN_BYTES
+    owner_turns: int = limits.OWNER_TURNS
+    conversation_turns: int = limits.CONVERSATION_TURNS
+    owner_streams: int = limits.OWNER_STREAMS
 
 
 @dataclass(frozen=True)
@@ -18,5 +33,8 @@ class TurnOptions:
     max_steps: int = limits.TURN_STEPS
     temperature: float = 1.0
     title_temperature: float = 0.3
-    system_prompt: str | None = None
+    system_prompt: str | PromptHook | None = None
     allow_client_system_instruction: bool = False
+    tools: Mapping[str, HostTool] = field(default_factory=dict[str, HostTool])
+    request_tools: RequestTools | None = None
+    limits: TurnLimits = TurnLimits()

@@ -1,10 +1,11 @@
 """What turns need from outside: storage and ids. The language model has a file of its own.
 
 One call of a storage port is one transaction. The owner is an argument of every call that a person
-starts, and a condition of every query behind it.
+starts, and a condition of every query behind it. Every call raises `Unavailable` when the database
+can't be reached; nothing of that call is stored then.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 from uuid import UUID
@@ -12,13 +13,14 @@ from uuid import UUID
 from pydantic import JsonValue
 
 from parleyd.contract.asks.ask import Ask, AskKind
-from parleyd.contract.conversations import Conversation, PendingAsk
 from parleyd.contract.events import EventBody, TurnEvent
+from parleyd.contract.executions import Execution, ToolStart
 from parleyd.contract.messages import Message, MessageDraft
-from parleyd.contract.pages import Page, PageRequest
 from parleyd.contract.steps import Step, StepCall
 from parleyd.contract.surfaces import Surface
-from parleyd.contract.turns import TurnError, TurnResult
+from parleyd.contract.turns import InputKind, Turn, TurnError, TurnResult
+from parleyd.turns.requests import RequestKey
+from parleyd.turns.state import Outlook, SeenConversation
 
 # ---------------------------------------------------------------- ids
 
@@ -35,7 +37,70 @@ class Ids(Protocol):
         ...
 
 
-# ---------------------------------------------------------------- storage: turns
+# ---------------------------------------------------------------- before a turn
+
+
+@dataclass(frozen=True)
+class NamedAsks:
+    """The pending ask with the starting point of its chain, and the ask an answer names."""
+
+    pending: Ask | None = None
+    chain_start: int = 0
+    named: Ask | None = None
+
+
+@dataclass(frozen=True)
+class FailedTurn:
+    """The turn that a retry names, as it stands; `retryable` says it is the one that may be."""
+
+    turn_id: UUID
+    state: str
+    retryable: bool
+    chain_id: UUID
+    context_max_seq: int
+    surface: Surface
+    model: str | None
+    system_instruction: str | None
+    retried_by: UUID | None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a request is about, for `read_situation`: what to look up beside the conversation."""
+
+    conversation_id: UUID | None
+    tool_call_id: str | None = None
+    retry_turn_id: UUID | None = None
+    request: RequestKey | None = None
+
+
+@dataclass(frozen=True)
+class RepeatedRequest:
+    """The turn that a request id made before."""
+
+    turn_id: UUID
+    conversation_id: UUID
+    digest: bytes
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a request meets, read without a lock (checks 5 to 11 of spec turns 3.2).
+
+    With `repeated` the rest is not filled. `conversation` is the one that the request names.
+    `failed` is the turn that a retry names, if the conversation has it. The counts are of running
+    turns.
+    """
+
+    repeated: RepeatedRequest | None = None
+    conversation: SeenConversation | None = None
+    asks: NamedAsks = NamedAsks()
+    failed: FailedTurn | None = None
+    running_of_owner: int = 0
+    running_of_conversation: int = 0
+
+
+# ---------------------------------------------------------------- opening
 
 
 @dataclass(frozen=True)
@@ -65,24 +130,48 @@ class AnswerOpening:
 
 
 @dataclass(frozen=True)
+class RetryOpening:
+    """Opens a turn that goes on where a failed one stopped."""
+
+    turn_id: UUID
+
+
+@dataclass(frozen=True)
 class Opening:
-    """What TX1 stores (spec turns 3.5). `new_conversation_id` names the one it may have to make."""
+    """What TX1 stores (spec turns 3.5). `new_conversation_id` names the one it may have to make.
+
+    `seen` is what `read_situation` found for this request: where it still holds, one statement
+    opens the turn; where it does not, or without it, everything is read again under a lock.
+    `caller_key` notes that the caller brought a provider's key, which is not stored: such a turn
+    can't be taken over.
+    """
 
     turn_id: UUID
     owner: str
     conversation_id: UUID | None
     new_conversation_id: UUID
-    input: PromptOpening | AnswerOpening
+    input: PromptOpening | AnswerOpening | RetryOpening
     surface: Surface
     model: str
     holder: str
     project: str | None = None
     system_instruction: str | None = None
+    request: RequestKey | None = None
+    caller_key: bool = False
+    seen: Situation | None = None
 
 
 @dataclass(frozen=True)
 class OpenedTurn:
-    """A turn as TX1 left it: its place, its chain, and its first events."""
+    """A turn that a process may write, as TX1 or a takeover left it.
+
+    `events` are those that opening or taking it over stored, `earlier` those stored before, in
+    order. `steps_made` counts the steps that this turn itself has journaled and `age_seconds` its
+    wall time so far, by the database's clock. `said` is what the person brought, for the request
+    log: the text, or the stored envelope as compact JSON. `resolved` is the ask that the turn
+    resolved. `outlook` lets one statement end the turn where it holds; after a takeover there is
+    none.
+    """
 
     lease: Lease
     owner: str
@@ -92,6 +181,28 @@ class OpenedTurn:
     project: str | None
     surface: Surface
     events: tuple[TurnEvent, ...]
+    input_kind: InputKind = "prompt"
+    model: str | None = None
+    system_instruction: str | None = None
+    retry_of: UUID | None = None
+    said: str = ""
+    resolved: Ask | None = None
+    earlier: tuple[TurnEvent, ...] = ()
+    steps_made: int = 0
+    attempts: int = 1
+    age_seconds: float = 0.0
+    outlook: Outlook | None = None
+
+
+class RequestSeen(Exception):
+    """Another request with the same id was first; `turn` is the one it made."""
+
+    def __init__(self, turn: RepeatedRequest) -> None:
+        super().__init__(turn.turn_id)
+        self.turn = turn
+
+
+# ---------------------------------------------------------------- running
 
 
 @dataclass(frozen=True)
@@ -99,12 +210,23 @@ class ChainContext:
     """All that the model is sent of a chain (spec turns 5.3).
 
     `history` holds the rows up to the chain's starting point in their order, each with its ask;
-    `asks` holds the asks of the chain's steps.
+    `asks` holds the asks of the chain's steps and `executions` what became of their host calls.
     """
 
     history: tuple[Message, ...]
     steps: tuple[Step, ...]
     asks: tuple[Ask, ...]
+    executions: tuple[Execution, ...] = ()
+
+
+@dataclass(frozen=True)
+class CallPlace:
+    """Where a host call stands in its chain, and how its result is shown."""
+
+    step_no: int
+    call_index: int
+    tool_call_id: str
+    tool_name: str
 
 
 @dataclass(frozen=True)
@@ -126,10 +248,10 @@ class CollectedAsk:
 class Ending:
     """What TX2 stores at the end of a turn's work.
 
-    With `asks` the turn pauses, if the slot is free; `step` then holds the step they came from, and
-    `events` what that step has to tell before the ask. `rows` are the rows of calls that were no
-    asks, in event order. `text` is the reply, cleaned, or empty. With `title_due` false, or where
-    the conversation has a title, the turn is closed at once.
+    With `asks` the turn pauses, if the slot is free; `step` then holds the step they came from,
+    unless it is journaled already, and `events` what that step has to tell before the ask. `rows`
+    are the rows of calls that were no asks, in event order. `text` is the reply, cleaned, or empty.
+    With `title_due` false, or where the conversation has a title, the turn is closed at once.
     """
 
     rows: tuple[MessageDraft, ...] = ()
@@ -142,31 +264,22 @@ class Ending:
 
 @dataclass(frozen=True)
 class EndedTurn:
-    """A turn after TX2, TX4 or TX2f. Without `result` it is not closed: a title is to come."""
+    """A turn after TX2, TX4 or TX2f.
+
+    Without `result` it is not closed: a title is to come. `committed` is then what is known of its
+    result, for `close_turn`.
+    """
 
     events: tuple[TurnEvent, ...]
     result: TurnResult | None
-
-
-@dataclass(frozen=True)
-class AnswerableAsk:
-    """The ask that a conversation waits on, and the one that a client named."""
-
-    pending: Ask | None
-    named: Ask | None
+    committed: TurnResult | None = None
 
 
 class TurnStore(Protocol):
-    """Keeps turns. After `open_turn` every write is fenced: it raises `Fenced` without the lease.
+    """Keeps turns. After `open_turn` every write is fenced: without the lease `Fenced`."""
 
-    Every call raises `Unavailable` when the database can't be reached; nothing of that call is
-    stored then.
-    """
-
-    async def read_asks(
-        self, owner: str, conversation_id: UUID, tool_call_id: str | None
-    ) -> AnswerableAsk:
-        """Reads the conversation's pending ask and the ask with `tool_call_id`, without a lock.
+    async def read_situation(self, owner: str, wanted: Wanted) -> Situation:
+        """Reads what a request meets, without a lock.
 
         Raises:
             ConversationNotFound: No such conversation, or it is deleted.
@@ -181,6 +294,9 @@ class TurnStore(Protocol):
             ConversationNotFound: No such conversation, or it is deleted.
             NotOwner: It is someone else's.
             AskNotPending: The answer's ask is not what the conversation waits on.
+            TurnNotFound: The conversation has no such turn to retry.
+            TurnNotRetryable: It is not the one that may be retried.
+            RequestSeen: The request id has made a turn already.
         """
         ...
 
@@ -189,9 +305,31 @@ class TurnStore(Protocol):
         ...
 
     async def journal_step(
-        self, turn: OpenedTurn, step: Step, events: Sequence[EventBody]
+        self,
+        turn: OpenedTurn,
+        step: Step,
+        events: Sequence[EventBody],
+        starts: Sequence[ToolStart],
     ) -> tuple[TurnEvent, ...]:
-        """Stores a finished step before its results go to the model (TX-J)."""
+        """Stores a finished step and the start of its tools, before any of them runs (TX-J)."""
+        ...
+
+    async def start_tool(self, turn: OpenedTurn, start: ToolStart, *, again: bool) -> bool:
+        """Claims a host call that `journal_step` did not start (TX-T).
+
+        `again` claims the unfinished execution of a replay-safe tool once more. Returns whether the
+        claim is ours; only then may the tool run.
+        """
+        ...
+
+    async def store_result(
+        self, turn: OpenedTurn, call: CallPlace, result: JsonValue, *, failed: bool
+    ) -> tuple[TurnEvent, ...]:
+        """Stores what a tool returned, the moment it does (TX-R). A failure is `{"error": …}`."""
+        ...
+
+    async def keep_partial_text(self, turn: OpenedTurn, partial_text: str) -> None:
+        """Stores what the running step has said so far, for those who read the turn elsewhere."""
         ...
 
     async def end_turn(self, turn: OpenedTurn, ending: Ending) -> EndedTurn:
@@ -202,14 +340,22 @@ class TurnStore(Protocol):
         """
         ...
 
-    async def close_turn(self, turn: OpenedTurn, title: str | None) -> EndedTurn:
-        """Closes a turn whose rows are stored; sets the title if there is none yet (TX4)."""
+    async def close_turn(
+        self, turn: OpenedTurn, title: str | None, committed: TurnResult | None = None
+    ) -> EndedTurn:
+        """Closes a turn whose rows are stored; sets the title if there is none yet (TX4).
+
+        `committed` is what `end_turn` returned; without it the result is read.
+        """
         ...
 
     async def fail_turn(
         self, turn: OpenedTurn, error: TurnError, rows: Sequence[MessageDraft], partial_text: str
     ) -> EndedTurn:
-        """Stores what there is of a failed turn and closes it (TX2f)."""
+        """Stores what there is of a failed turn and closes it (TX2f).
+
+        Tools that were started and have no result become unknown, each with its event and row.
+        """
         ...
 
 
@@ -217,82 +363,112 @@ class Fenced(Exception):
     """Another process owns the turn now. The runner stops and writes nothing."""
 
 
-# ---------------------------------------------------------------- storage: conversations
+# ---------------------------------------------------------------- leases
 
 
-class ConversationStore(Protocol):
-    """Keeps conversations. Every call raises `Unavailable` when the database can't be reached."""
+Verdict = Literal["go_on", "close", "interrupted", "timed_out"]
+"""What is to become of a turn whose process is gone (the table of spec turns 16.3).
 
-    async def create_conversation(
-        self, owner: str, conversation_id: UUID, title: str | None, project: str | None
-    ) -> Conversation:
-        """Stores an empty conversation."""
-        ...
-
-    async def read_conversation(self, owner: str, conversation_id: UUID) -> Conversation:
-        """Reads one conversation.
-
-        Raises:
-            ConversationNotFound: No such conversation, or it is deleted.
-            NotOwner: It is someone else's.
-        """
-        ...
-
-    async def list_conversations(
-        self, owner: str, project: str | None, page: PageRequest
-    ) -> Page[Conversation]:
-        """Lists the owner's conversations, the last changed first.
-
-        Raises:
-            InvalidRequest: The page's place is none of this list.
-        """
-        ...
-
-    async def update_conversation(
-        self, owner: str, conversation_id: UUID, changes: "ConversationChanges"
-    ) -> Conversation:
-        """Changes title and project in their own columns.
-
-        Raises:
-            ConversationNotFound: No such conversation, or it is deleted.
-            NotOwner: It is someone else's.
-        """
-        ...
-
-    async def delete_conversation(self, owner: str, conversation_id: UUID) -> None:
-        """Hides a conversation for good and cancels its pending ask (spec turns 7.3).
-
-        Raises:
-            ConversationNotFound: No such conversation, or it is deleted.
-            NotOwner: It is someone else's.
-        """
-        ...
-
-    async def list_messages(
-        self, owner: str, conversation_id: UUID, page: PageRequest
-    ) -> Page[Message]:
-        """Lists the rows of a conversation by `turn_no`, then `position`.
-
-        Raises:
-            ConversationNotFound: No such conversation, or it is deleted.
-            NotOwner: It is someone else's.
-            InvalidRequest: The page's place is none of this list.
-        """
-        ...
-
-    async def list_pending_asks(self, owner: str, page: PageRequest) -> Page[PendingAsk]:
-        """Lists the owner's pending asks over all conversations that are not deleted, newest first.
-
-        Raises:
-            InvalidRequest: The page's place is none of this list.
-        """
-        ...
+`go_on`: continue by 3.6.2. `close`: its rows are stored, only `done` is missing. `interrupted` and
+`timed_out`: it fails.
+"""
 
 
 @dataclass(frozen=True)
-class ConversationChanges:
-    """What to change of a conversation; a field that is not named in `fields` stays as it is."""
+class TakenTurn:
+    """A turn that this process took over.
 
-    fields: frozenset[Literal["title", "project"]]
-    title: str | None = None
-    project: str | None = None
+    `partial_text` is what its running step had said, where the verdict is a failure.
+    """
+
+    turn: OpenedTurn
+    verdict: Verdict
+    partial_text: str = ""
+
+
+class LeaseStore(Protocol):
+    """Keeps the leases of turns (spec turns 16.3). All times are the database's."""
+
+    async def take_turn(self, holder: str, replay_safe: Collection[str]) -> TakenTurn | None:
+        """Takes over one turn whose lease ran out or was released (TX-K); None when none is due.
+
+        Of a turn that goes on, unfinished executions become unknown, but for those of the tools
+        named in `replay_safe`.
+        """
+        ...
+
+    async def renew_leases(self, leases: Sequence[Lease]) -> frozenset[UUID]:
+        """Renews leases in one statement, on a connection of its own; returns what is held."""
+        ...
+
+    async def release_turn(self, turn: OpenedTurn) -> None:
+        """Gives a turn up, so that another process goes on with it at once."""
+        ...
+
+
+# ---------------------------------------------------------------- watching
+
+
+@dataclass(frozen=True)
+class StoredEvents:
+    """Events of a turn after a place, in order; not all of them where there are very many.
+
+    `last_event` is the number of the turn's last event, `closed` whether there will be no more.
+    """
+
+    events: tuple[TurnEvent, ...]
+    last_event: int
+    closed: bool
+
+
+class TurnReader(Protocol):
+    """Reads turns for those who watch them. No call holds a connection when it has returned."""
+
+    async def read_turn(self, owner: str, conversation_id: UUID, turn_id: UUID) -> Turn:
+        """Reads one turn.
+
+        Raises:
+            ConversationNotFound: No such conversation, or it is deleted.
+            NotOwner: It is someone else's.
+            TurnNotFound: It has no such turn.
+        """
+        ...
+
+    async def read_events(self, owner: str, turn_id: UUID, after: int) -> StoredEvents:
+        """Reads the events of a turn of `owner` after the number `after`."""
+        ...
+
+    async def read_last_events(self, turn_ids: Collection[UUID]) -> Mapping[UUID, int]:
+        """Reads the number of the last event of each turn, in one query."""
+        ...
+
+
+# ---------------------------------------------------------------- the request log
+
+
+@dataclass(frozen=True)
+class LoggedRequest:
+    """A line of the request log (spec turns 12.1).
+
+    `prompt` is what the person brought, of a retry what the retried turn had.
+    """
+
+    owner: str
+    conversation_id: UUID
+    turn_id: UUID
+    request_type: Literal["general", "title"]
+    ai_model: str
+    prompt: str
+    response: str | None
+    error: str | None
+    response_time_ms: int
+    tokens_used: int | None
+    metadata: Mapping[str, JsonValue] | None = None
+
+
+class RequestLog(Protocol):
+    """Keeps what was asked of the model, for those who run the service."""
+
+    async def log_request(self, request: LoggedRequest) -> None:
+        """Adds one line."""
+        ...

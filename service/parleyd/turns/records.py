@@ -11,6 +11,7 @@ from parleyd.contract.events import (
     Done,
     EventBody,
     Failed,
+    Resumed,
     Started,
     Text,
     ToolCalled,
@@ -63,6 +64,17 @@ def answer_row(ask: Ask) -> MessageDraft:
     )
 
 
+def returned_row(returned: ToolReturned) -> MessageDraft:
+    """Returns the row that shows what a call of a host tool came to."""
+    return MessageDraft(
+        type="tool_result",
+        text=f"Tool result: {returned.tool_name}",
+        tool_call_id=returned.tool_call_id,
+        tool_name=returned.tool_name,
+        result=returned.result,
+    )
+
+
 def resolution_event(ask: Ask) -> AskResolved:
     """Returns the event of an ask that this turn resolved."""
     assert ask.answer is not None
@@ -101,7 +113,7 @@ def storable_event(body: EventBody) -> EventBody:
             return body.model_copy(update={"args": storable_json(body.args)})
         case ToolReturned():
             return body.model_copy(update={"result": storable_json(body.result)})
-        case Started() | AskResolved() | Asked() | Failed() | Done():
+        case Started() | AskResolved() | Resumed() | Asked() | Failed() | Done():
             return body
         case _:
             assert_never(body)

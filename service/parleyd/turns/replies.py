@@ -2,13 +2,14 @@
 
 import asyncio
 import json
+from dataclasses import dataclass
 from typing import cast
 
 import structlog
 
 from parleyd.contract import limits
 from parleyd.contract.text import storable, trim
-from parleyd.turns.model import Model, ModelFailed
+from parleyd.turns.model import Model
 
 TITLE_INSTRUCTIONS = (
     "Write a title of 3 to 6 words for this conversation, to stand in a sidebar. "
@@ -36,16 +37,28 @@ def clean_reply(text: str) -> str:
     return trimmed
 
 
-async def write_title(model: Model, temperature: float, user_text: str, reply: str) -> str | None:
-    """Returns a title for a conversation, or nothing where the model fails or is slow."""
+@dataclass(frozen=True)
+class WrittenTitle:
+    """What a title call came to. `error` is the provider's own text, for the request log alone."""
+
+    title: str | None
+    error: str | None = None
+
+
+async def write_title(model: Model, temperature: float, user_text: str, reply: str) -> WrittenTitle:
+    """Returns a title for a conversation; none where the model fails or is slow."""
     prompt = f"The person: {user_text}\n\nThe reply: {reply[: limits.TITLE_REPLY_CHARACTERS]}"
     try:
         async with asyncio.timeout(limits.TITLE_SECONDS):
             title = await model.generate_text(TITLE_INSTRUCTIONS, prompt, temperature)
-    except (ModelFailed, TimeoutError) as error:
+    except TimeoutError:
+        log.warning("title_failed", cause="TimeoutError")
+        return WrittenTitle(None, f"No title within {limits.TITLE_SECONDS} s.")
+    except Exception as error:  # noqa: BLE001 - a title is never worth a turn
         log.warning("title_failed", cause=type(error).__name__)
-        return None
-    return _unquoted(trim(storable(title)))[: limits.CONVERSATION_TITLE_CHARACTERS] or None
+        return WrittenTitle(None, str(error))
+    shown = _unquoted(trim(storable(title)))[: limits.CONVERSATION_TITLE_CHARACTERS]
+    return WrittenTitle(shown or None)
 
 
 def _is_action(text: str) -> bool:

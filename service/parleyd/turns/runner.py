@@ -1,243 +1,282 @@
-"""Runs one turn, from its checks to its end (spec turns 3).
+"""Runs one stored turn to its end (spec turns 3.3 to 3.7).
 
 A pause is stored rows, not a waiting coroutine: the answer starts another turn, here or in another
-process.
+process. One procedure goes on with whatever the journal holds: after an answer, in a retry, and
+after a takeover.
 """
 
+import time
 from collections.abc import Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, field
 from typing import assert_never
-from uuid import UUID
 
 import structlog
 
+from parleyd.contract.asks.kinds import kind_of_tool
 from parleyd.contract.errors import ParleyError, Reason, Unavailable
-from parleyd.contract.messages import MessageDraft
+from parleyd.contract.executions import Execution, ToolStart
+from parleyd.contract.json import compact
 from parleyd.contract.steps import Step
-from parleyd.contract.text import storable, trim
-from parleyd.contract.turns import TurnError, TurnRequest
+from parleyd.contract.text import storable
+from parleyd.turns.accounts import TurnAccount
 from parleyd.turns.calls import CallJudge, JudgedCalls
-from parleyd.turns.checks import check_input, check_options
-from parleyd.turns.history import last_user_text, messages_of, outcomes_of
-from parleyd.turns.instructions import Instructions, instructions
-from parleyd.turns.log import TurnLog
-from parleyd.turns.model import (
-    CallPart,
-    Model,
-    ModelCall,
-    ModelFailed,
-    Part,
-    ProviderMessage,
-    TextPart,
-    ThoughtPart,
-)
-from parleyd.turns.options import TurnOptions
-from parleyd.turns.ports import EndedTurn, Ending, Fenced, Ids, OpenedTurn, Opening, TurnStore
+from parleyd.turns.deployment import Deployment
+from parleyd.turns.history import history_messages, last_user_text, step_messages
+from parleyd.turns.live import LiveTurn
+from parleyd.turns.model import CallPart, ModelCall, ModelFailed, Part, ProviderMessage, TextPart
+from parleyd.turns.model_calls import ModelCaller, Spoken
+from parleyd.turns.opening import ReadyTurn
+from parleyd.turns.partial_text import PartialText
+from parleyd.turns.ports import ChainContext, CollectedAsk, EndedTurn, Fenced
 from parleyd.turns.replies import clean_reply, write_title
+from parleyd.turns.stops import HandedOver, Stops, TimeOver
+from parleyd.turns.tool_runs import DueCall, ToolRunner
+from parleyd.turns.writing import TurnWriter, left_open, stored
 
-ERROR_TEXTS = {
-    Reason.MODEL_ERROR: "The model could not answer. Try again in a moment.",
-    Reason.MODEL_RATE_LIMITED: "The model is overloaded. Try again in a moment.",
-    Reason.MODEL_REFUSED: "The model refused to answer this.",
-    Reason.INTERNAL: "Something went wrong on our side.",
-}
-"""What a client reads of each reason, in place of a provider's own words."""
+STOPPING = "This server is stopping; watch the turn on another one."
 
 log = structlog.stdlib.get_logger()
 
 
-@dataclass(frozen=True)
-class Deployment:
-    """What every turn of a process shares."""
-
-    store: TurnStore
-    model: Model | None
-    title_model: Model | None
-    ids: Ids
-    options: TurnOptions
-    holder: str
-
-
-@dataclass
-class _Written:
-    """What the steps so far leave behind, also if the turn fails now."""
-
-    rows: list[MessageDraft] = field(default_factory=list[MessageDraft])
-    partial_text: str = ""
-    reply: str = ""
-    user_text: str = ""
-
-
-async def open_turn(
-    shared: Deployment, turn_id: UUID, request: TurnRequest, turn_log: TurnLog
-) -> "TurnRun":
-    """Checks a request and stores its turn with the first events.
-
-    Raises:
-        ParleyError: A check failed; nothing was stored.
-    """
-    model = check_options(request, shared.options, shared.model)
-    told = instructions(shared.options, model, request.surface, request.system_instruction)
-    opening = Opening(
-        turn_id=turn_id,
-        owner=request.owner,
-        conversation_id=request.conversation_id,
-        new_conversation_id=shared.ids.uuid(),
-        input=await check_input(shared.store, request),
-        surface=request.surface,
-        model=model.model_id,
-        holder=shared.holder,
-        project=request.project,
-        system_instruction=request.system_instruction,
-    )
-    turn = await shared.store.open_turn(opening)
-    turn_log.append(turn.events)
-    return TurnRun(shared, turn, model, told, turn_log)
+class TooLarge(Exception):
+    """The chain's messages are over the limit."""
 
 
 class TurnRun:
     """A stored turn on its way to its end."""
 
-    def __init__(
-        self,
-        deployment: Deployment,
-        turn: OpenedTurn,
-        model: Model,
-        told: Instructions,
-        turn_log: TurnLog,
-    ) -> None:
-        self._shared = deployment
-        self._store = deployment.store
+    def __init__(self, shared: Deployment, ready: ReadyTurn, live: LiveTurn) -> None:
+        turn, limits = ready.turn, shared.options.limits
+        self.lease = turn.lease
+        self.stops = Stops(limits.turn_seconds - turn.age_seconds)
+        self._shared = shared
         self._turn = turn
-        self._model = model
-        self._told = told
-        self._log = turn_log
-        self._written = _Written()
+        self._ready = ready
+        self._live = live
+        self._writer = TurnWriter(shared.store, turn, live)
+        self._user_text = ""
+        self._reply = ""
+        self._partial = PartialText(lambda: live.step_text, self._writer.keep_partial_text)
+        self._account = TurnAccount(turn, ready.model.model_id)
+        self._models = ModelCaller(ready.model, self.stops, limits.model_idle_seconds, self._heard)
+        self._tools = ToolRunner(
+            shared.store, turn, self.stops, limits.tool_seconds, self._writer.store
+        )
+
+    # ------------------------------------------------------------ to the end
 
     async def run(self) -> None:
-        """Runs the turn to its end and ends its log. A failed turn is stored, not raised."""
+        """Runs the turn to its end, or as far as this process may.
+
+        A failed turn is stored, not raised. Nothing is raised but a cancellation.
+        """
         try:
-            ended = await self._work()
-            self._log.append(ended.events)
-            if ended.result is None:
-                ended = await self._store.close_turn(self._turn, await self._title())
-                self._log.append(ended.events)
+            ended = await left_open(self._live, self._to_the_end())
+        except HandedOver:
+            await self._release()
+            return
+        if ended:
             assert ended.result, "a turn that is closed has a result"
-            self._log.end(ended.result)
-        except Fenced:
-            log.warning("turn_fenced")
-            self._log.end(Unavailable("Another process goes on with this turn."))
-        except ParleyError as error:
-            log.warning("turn_left_open", reason=error.reason)
-            self._log.end(error)
+            self._live.end(ended.result)
+            tokens = self._models.tokens
+            await self._account.log_turn(self._shared.request_log, ended.result, tokens)
+
+    async def _to_the_end(self) -> EndedTurn:
+        ended = await self._work()
+        if ended.result is None:
+            ended = await self._writer.close(await self._title(), ended.committed)
+        return ended
 
     async def _work(self) -> EndedTurn:
         """Steps until the turn can end, and stores how: with a reply, a question or a failure."""
         try:
             return await self._steps()
-        except (Fenced, ParleyError):
+        except (Fenced, HandedOver, ParleyError):
             raise
         except ModelFailed as error:
             # The provider's words may quote what a person wrote, or a key (design D14).
             log.warning("model_failed", kind=error.kind)
-            return await self._fail(_reason(error))
-        except Exception:
+            self._account.error = str(error)
+            reason = _reason(error)
+        except TimeOver:
+            reason = Reason.TURN_TIMEOUT
+        except TooLarge:
+            reason = Reason.TURN_TOO_LARGE
+        except Exception as error:
             log.exception("turn_failed")
-            return await self._fail(Reason.INTERNAL)
+            self._account.error = f"{type(error).__name__}: {error}"
+            reason = Reason.INTERNAL
+        return await self._writer.fail(reason, self._live.step_text)
+
+    async def _release(self) -> None:
+        """Gives the turn up, for another process to go on with at once."""
+        try:
+            await stored(lambda: self._shared.leases.release_turn(self._turn))
+            log.info("turn_handed_over")
+        except Exception as error:  # noqa: BLE001 - the lease runs out then, which does as well
+            log.warning("turn_not_handed_over", cause=type(error).__name__)
+        self._live.give_up(Unavailable(STOPPING))
+
+    # ------------------------------------------------------------ steps
 
     async def _steps(self) -> EndedTurn:
-        context = await self._store.read_chain(self._turn)
-        messages = messages_of(context, self._model)
+        told, model = self._ready.told, self._ready.model
+        chain, messages = await self._so_far()
         judge = CallJudge(
-            self._told.kinds,
+            told.host_tools,
+            told.kinds,
             self._turn.surface,
             asks_on=bool(self._shared.options.ask_kinds),
             ids=self._shared.ids,
         )
-        for step in context.steps:
+        executions = list(chain.executions)
+        size = 0
+        for step in chain.steps:
             judge.remember(step.calls)
-        self._written.user_text = last_user_text(context)
-        first = len(context.steps) + 1
-        for step_no in range(first, first + self._told.max_steps):
-            parts = await self._call_model(messages)
-            text = "".join(part.text for part in parts if isinstance(part, TextPart))
-            judged = judge.judge([part for part in parts if isinstance(part, CallPart)])
-            self._written.rows += judged.rows
+            if step is chain.steps[-1]:
+                executions += await self._tools.run(self._owed(step, chain))
+                if asks := self._unasked(step, chain):
+                    return await self._writer.pause(None, asks, ())
+            messages += step_messages(step, chain.asks, executions, model)
+            size += _size(step, executions)
+        next_no = len(chain.steps) + 1
+        for step_no in range(next_no, next_no + told.max_steps - self._turn.steps_made):
+            self._check_size(size)
+            spoken = await self._call_model(messages)
+            judged = judge.judge(spoken.calls)
             if not judged.calls:
-                self._written.reply = clean_reply(text)
-                return await self._end()
-            self._written.partial_text = ""
-            message = self._model.assistant_message(parts)
-            step = Step(
-                step_no=step_no,
-                provider=self._model.provider,
-                model=self._model.model_id,
-                codec=self._model.codec,
-                messages=self._model.encode([message]),
-                calls=judged.calls,
-                text=storable(text),
-            )
+                self._reply = clean_reply(spoken.text)
+                break
+            step = self._step(step_no, spoken, judged)
+            self._check_size(size + len(step.messages))
+            starts = judged.starts(step_no)
+            if judged.asks and not starts:
+                return await self._writer.pause(step, judged.asks, judged.events)
+            self.stops.check()
+            await self._writer.journal(step, judged.events, starts)
+            executions = await self._tools.run(self._claimed(starts))
             if judged.asks:
-                return await self._end(step, judged)
-            self._log.append(await self._store.journal_step(self._turn, step, judged.events))
-            messages += [message, self._model.tool_message(outcomes_of(judged.calls, {}))]
-        return await self._end()
+                return await self._writer.pause(None, judged.asks, ())
+            messages += step_messages(step, (), executions, model)
+            size += _size(step, executions)
+        self.stops.check()
+        title_due = bool(self._reply and self._ready.title_model)
+        return await self._writer.finish(self._reply, title_due=title_due)
 
-    async def _call_model(self, messages: Sequence[ProviderMessage]) -> list[Part]:
-        """Makes one model call and returns its parts as they came."""
+    async def _so_far(self) -> tuple[ChainContext, list[ProviderMessage]]:
+        """Returns the chain, and what was said before it."""
+        model, turn = self._ready.model, self._turn
+        if turn.turn_no == 1 and turn.input_kind == "prompt" and not turn.earlier:
+            # The whole history is the message that was stored a moment ago.
+            self._user_text = turn.said
+            return ChainContext((), (), ()), [model.user_message(turn.said)]
+        chain = await self._shared.store.read_chain(turn)
+        self._user_text = last_user_text(chain)
+        return chain, history_messages(chain, model)
+
+    def _step(self, step_no: int, spoken: Spoken, judged: JudgedCalls) -> Step:
+        model = self._ready.model
+        return Step(
+            step_no=step_no,
+            provider=model.provider,
+            model=model.model_id,
+            codec=model.codec,
+            messages=model.encode([model.assistant_message(spoken.parts)]),
+            calls=judged.calls,
+            text=storable(spoken.text),
+        )
+
+    def _owed(self, step: Step, chain: ChainContext) -> list[DueCall]:
+        """Returns the calls that the chain's last step still owes (spec turns 3.6.2)."""
+        before = {one.call_index: one for one in chain.executions if one.step_no == step.step_no}
+        due: list[DueCall] = []
+        for index, call in enumerate(step.calls):
+            tool = self._ready.told.host_tools.get(call.tool_name)
+            if call.role != "host" or tool is None:
+                continue
+            begun = before.get(index)
+            if begun and (begun.state in ("finished", "failed") or not tool.replay_safe):
+                continue
+            start = ToolStart(
+                step_no=step.step_no,
+                call_index=index,
+                tool_call_id=call.tool_call_id,
+                tool_name=call.tool_name,
+                args=call.args,
+            )
+            due.append(DueCall(start, tool, claimed=False, again=begun is not None))
+        return due
+
+    def _claimed(self, starts: Sequence[ToolStart]) -> list[DueCall]:
+        """Returns calls that journaling their step has started."""
+        tools = self._ready.told.host_tools
+        return [DueCall(start, tools[start.tool_name], claimed=True) for start in starts]
+
+    def _unasked(self, step: Step, chain: ChainContext) -> tuple[CollectedAsk, ...]:
+        """Returns the asks of a journaled step that were never raised, as they were accepted."""
+        raised = {ask.id for ask in chain.asks}
+        asks: list[CollectedAsk] = []
+        for call in step.calls:
+            kind = kind_of_tool(call.tool_name)
+            if call.role != "ask" or call.ask_id in raised or not kind or not call.ask_id:
+                continue
+            assert isinstance(call.args, dict), "the input of a valid ask is an object"
+            spare = self._shared.ids.call_id()
+            asks.append(CollectedAsk(call, call.ask_id, kind, call.args, spare))
+        return tuple(asks)
+
+    async def _call_model(self, messages: Sequence[ProviderMessage]) -> Spoken:
+        self.stops.check()
+        told = self._ready.told
+        self._live.begin_step()
         call = ModelCall(
-            system=self._told.system,
+            system=told.system,
             messages=tuple(messages),
-            tools=self._told.tools,
-            tool_choice="auto" if self._told.tools else None,
+            tools=told.tools,
+            tool_choice="auto" if told.tools else None,
             temperature=self._shared.options.temperature,
         )
-        parts: list[Part] = []
-        called = False
-        async with aclosing(self._model.stream(call)) as stream:
-            async for part in stream:
-                parts.append(part)
-                match part:
-                    case TextPart(text=text) if not called:
-                        self._written.partial_text += text
-                    case CallPart():
-                        called = True
-                        self._written.partial_text = ""
-                    case TextPart() | ThoughtPart():
-                        pass
-        return parts
+        try:
+            return await self._models.call(call)
+        finally:
+            await self._partial.settle()
 
-    async def _end(self, step: Step | None = None, judged: JudgedCalls | None = None) -> EndedTurn:
-        """Stores the end of the work: a reply, or the pause on the asks of `step`."""
-        return await self._store.end_turn(
-            self._turn,
-            Ending(
-                rows=tuple(self._written.rows),
-                text=self._written.reply,
-                step=step,
-                events=judged.events if judged else (),
-                asks=judged.asks if judged else (),
-                title_due=bool(self._written.reply and self._shared.title_model),
-            ),
-        )
+    def _heard(self, part: Part) -> None:
+        """Shows a part of the running step to those who follow."""
+        match part:
+            case TextPart(text=text):
+                self._live.say(text)
+                self._partial.grown()
+            case CallPart():
+                self._live.drop()
+            case _:
+                pass
 
-    async def _fail(self, reason: Reason) -> EndedTurn:
-        return await self._store.fail_turn(
-            self._turn,
-            TurnError(reason=reason, message=ERROR_TEXTS[reason]),
-            self._written.rows,
-            trim(storable(self._written.partial_text)),
-        )
+    def _check_size(self, size: int) -> None:
+        if size > self._shared.options.limits.chain_bytes:
+            raise TooLarge
+
+    # ------------------------------------------------------------ the title
 
     async def _title(self) -> str | None:
-        assert self._shared.title_model, "a title is due only where there is a model for it"
-        return await write_title(
-            self._shared.title_model,
-            self._shared.options.title_temperature,
-            self._written.user_text,
-            self._written.reply,
-        )
+        """Returns a title; none where the model is slow or the turn's time is over."""
+        model = self._ready.title_model
+        assert model, "a title is due only where there is a model for it"
+        temperature = self._shared.options.title_temperature
+        began = time.monotonic()
+        try:
+            async with self.stops.within():
+                made = await write_title(model, temperature, self._user_text, self._reply)
+        except TimeOver:
+            return None
+        request_log = self._shared.request_log
+        await self._account.log_title(request_log, model.model_id, began, self._user_text, made)
+        return made.title
+
+
+def _size(step: Step, executions: Sequence[Execution]) -> int:
+    """Returns about how many bytes a step and its results are for the model."""
+    results = (one.result for one in executions if one.step_no == step.step_no)
+    return len(step.messages) + sum(len(compact(result)) for result in results)
 
 
 def _reason(error: ModelFailed) -> Reason:

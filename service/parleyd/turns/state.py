@@ -1,7 +1,7 @@
-"""A conversation while its lock is held, and how an ask of it is resolved.
+"""A conversation as a turn meets it, and how an ask of it is resolved.
 
-What a transaction of a turn writes, given what it read under the lock, is decided in `openings.py`
-and `endings.py` (spec turns 3.5). Pure: the store reads, calls these, and writes what they return.
+What a transaction of a turn writes, given what it read, is decided in `openings.py` and
+`endings.py` (spec turns 3.5). Pure: the store reads, calls these, and writes what they return.
 """
 
 from dataclasses import dataclass
@@ -16,8 +16,13 @@ from parleyd.contract.json import storable_object
 
 
 @dataclass(frozen=True)
-class LockedConversation:
-    """A conversation while its lock is held. `now` is the transaction's time."""
+class SeenConversation:
+    """A conversation as it was read at `now`, by the database's clock.
+
+    While its lock is held it stays so. Without the lock it is what a write compares the stored
+    conversation with: `last_seq` and `last_turn_no` only grow, so where they and the rest are as
+    they were, nothing has happened to the conversation's messages, turns and asks meanwhile.
+    """
 
     id: UUID
     owner: str
@@ -26,7 +31,34 @@ class LockedConversation:
     deleted: bool
     last_seq: int
     last_turn_no: int
+    retryable_turn_id: UUID | None
     now: datetime
+
+
+@dataclass(frozen=True)
+class TurnPlace:
+    """What the end of a turn depends on beside its conversation.
+
+    `next_position` is that of the turn's next row. `slot_taken` says that another ask is pending.
+    `taken_call_ids` are the public ids of asks, as far as they matter. `newer_turn` says that the
+    conversation has gone on, so that this turn can't be retried.
+    """
+
+    next_position: int
+    slot_taken: bool = False
+    taken_call_ids: frozenset[str] = frozenset()
+    newer_turn: bool = False
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What the end of a turn will meet, if nothing else happens to its conversation till then.
+
+    Of the ids that asks have taken it knows nothing.
+    """
+
+    conversation: SeenConversation
+    place: TurnPlace
 
 
 def resolve(ask: Ask, envelope: dict[str, JsonValue], turn_id: UUID | None, now: datetime) -> Ask:

@@ -23,6 +23,30 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _Rating:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RatingEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Rating.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    RATING_UNSPECIFIED: _Rating.ValueType  # 0
+    """Means none."""
+    RATING_UP: _Rating.ValueType  # 1
+    """Is thumbs up."""
+    RATING_DOWN: _Rating.ValueType  # 2
+    """Is thumbs down."""
+
+class Rating(_Rating, metaclass=_RatingEnumTypeWrapper):
+    """What a person thinks of a message."""
+
+RATING_UNSPECIFIED: Rating.ValueType  # 0
+"""Means none."""
+RATING_UP: Rating.ValueType  # 1
+"""Is thumbs up."""
+RATING_DOWN: Rating.ValueType  # 2
+"""Is thumbs down."""
+Global___Rating: _TypeAlias = Rating  # noqa: Y015
+
 @_typing.final
 class Conversation(_message.Message):
     """A chat of one person with the agent."""
@@ -194,6 +218,8 @@ class Message(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
     STATUS_FIELD_NUMBER: _builtins.int
+    SUPERSEDED_FIELD_NUMBER: _builtins.int
+    RATING_FIELD_NUMBER: _builtins.int
     TOOL_CALL_ID_FIELD_NUMBER: _builtins.int
     TOOL_NAME_FIELD_NUMBER: _builtins.int
     ARGS_JSON_FIELD_NUMBER: _builtins.int
@@ -214,6 +240,10 @@ class Message(_message.Message):
     """Names the model that replied."""
     status: Global___Message.Status.ValueType
     """Says whether a reply is whole."""
+    superseded: _builtins.bool
+    """Marks what is left of a failed turn that was retried: the retry's messages replace it, so hide it."""
+    rating: Global___Rating.ValueType
+    """Is what the person thinks of the message."""
     tool_call_id: _builtins.str
     """Names the call."""
     tool_name: _builtins.str
@@ -240,6 +270,8 @@ class Message(_message.Message):
         text: _builtins.str = ...,
         model: _builtins.str = ...,
         status: Global___Message.Status.ValueType = ...,
+        superseded: _builtins.bool = ...,
+        rating: Global___Rating.ValueType = ...,
         tool_call_id: _builtins.str = ...,
         tool_name: _builtins.str = ...,
         args_json: _builtins.str = ...,
@@ -249,7 +281,7 @@ class Message(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["ask", b"ask", "create_time", b"create_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["args_json", b"args_json", "ask", b"ask", "conversation_id", b"conversation_id", "create_time", b"create_time", "message_id", b"message_id", "model", b"model", "result_json", b"result_json", "status", b"status", "text", b"text", "tool_call_id", b"tool_call_id", "tool_name", b"tool_name", "turn_id", b"turn_id", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["args_json", b"args_json", "ask", b"ask", "conversation_id", b"conversation_id", "create_time", b"create_time", "message_id", b"message_id", "model", b"model", "rating", b"rating", "result_json", b"result_json", "status", b"status", "superseded", b"superseded", "text", b"text", "tool_call_id", b"tool_call_id", "tool_name", b"tool_name", "turn_id", b"turn_id", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -331,6 +363,11 @@ class CreateConversationRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     CONVERSATION_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """Is a UUID of the client's own making. A repeat with it within 24 hours gets the same conversation; another request with
+    it is refused with REQUEST_ID_REUSED.
+    """
     @_builtins.property
     def conversation(self) -> Global___Conversation:
         """Holds `title` and `project`; all else is ignored. May be absent."""
@@ -339,10 +376,11 @@ class CreateConversationRequest(_message.Message):
         self,
         *,
         conversation: Global___Conversation | None = ...,
+        request_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["conversation", b"conversation"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation", b"conversation"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation", b"conversation", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -628,3 +666,50 @@ class ListMessagesResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListMessagesResponse: _TypeAlias = ListMessagesResponse  # noqa: Y015
+
+@_typing.final
+class RateMessageRequest(_message.Message):
+    """Rates a message."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONVERSATION_ID_FIELD_NUMBER: _builtins.int
+    MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    RATING_FIELD_NUMBER: _builtins.int
+    conversation_id: _builtins.str
+    """Names the conversation."""
+    message_id: _builtins.str
+    """Names the message within its conversation."""
+    rating: Global___Rating.ValueType
+    """Is the rating; unspecified takes it back."""
+    def __init__(
+        self,
+        *,
+        conversation_id: _builtins.str = ...,
+        message_id: _builtins.str = ...,
+        rating: Global___Rating.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "message_id", b"message_id", "rating", b"rating"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RateMessageRequest: _TypeAlias = RateMessageRequest  # noqa: Y015
+
+@_typing.final
+class RateMessageResponse(_message.Message):
+    """The message is rated."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RateMessageResponse: _TypeAlias = RateMessageResponse  # noqa: Y015

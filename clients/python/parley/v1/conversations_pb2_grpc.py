@@ -65,6 +65,11 @@ class ConversationServiceStub:
                 request_serializer=parley_dot_v1_dot_conversations__pb2.ListMessagesRequest.SerializeToString,
                 response_deserializer=parley_dot_v1_dot_conversations__pb2.ListMessagesResponse.FromString,
                 _registered_method=True)
+        self.RateMessage = channel.unary_unary(
+                '/parley.v1.ConversationService/RateMessage',
+                request_serializer=parley_dot_v1_dot_conversations__pb2.RateMessageRequest.SerializeToString,
+                response_deserializer=parley_dot_v1_dot_conversations__pb2.RateMessageResponse.FromString,
+                _registered_method=True)
 
 
 class ConversationServiceServicer:
@@ -72,9 +77,10 @@ class ConversationServiceServicer:
     """
 
     def CreateConversation(self, request, context):
-        """Makes an empty conversation of the caller's. A repeat makes another.
+        """Makes an empty conversation of the caller's. A repeat with the same request id returns the first one, as it is now;
+        without one it makes another.
 
-        Reasons: INVALID_REQUEST.
+        Reasons: INVALID_REQUEST, REQUEST_ID_REUSED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -126,6 +132,15 @@ class ConversationServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RateMessage(self, request, context):
+        """Rates a message, or takes the rating back. Changes nothing else, the update time included.
+
+        Reasons: INVALID_REQUEST, INVALID_RATING, CONVERSATION_NOT_FOUND, NOT_OWNER, MESSAGE_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ConversationServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -158,6 +173,11 @@ def add_ConversationServiceServicer_to_server(servicer, server):
                     servicer.ListMessages,
                     request_deserializer=parley_dot_v1_dot_conversations__pb2.ListMessagesRequest.FromString,
                     response_serializer=parley_dot_v1_dot_conversations__pb2.ListMessagesResponse.SerializeToString,
+            ),
+            'RateMessage': grpc.unary_unary_rpc_method_handler(
+                    servicer.RateMessage,
+                    request_deserializer=parley_dot_v1_dot_conversations__pb2.RateMessageRequest.FromString,
+                    response_serializer=parley_dot_v1_dot_conversations__pb2.RateMessageResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -323,6 +343,33 @@ class ConversationService:
             '/parley.v1.ConversationService/ListMessages',
             parley_dot_v1_dot_conversations__pb2.ListMessagesRequest.SerializeToString,
             parley_dot_v1_dot_conversations__pb2.ListMessagesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RateMessage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/parley.v1.ConversationService/RateMessage',
+            parley_dot_v1_dot_conversations__pb2.RateMessageRequest.SerializeToString,
+            parley_dot_v1_dot_conversations__pb2.RateMessageResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -34,9 +34,10 @@ class ConversationServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> ConversationServiceAsyncStub: ...
     CreateConversation: _grpc.UnaryUnaryMultiCallable[_conversations_pb2.CreateConversationRequest, _conversations_pb2.CreateConversationResponse]
-    """Makes an empty conversation of the caller's. A repeat makes another.
+    """Makes an empty conversation of the caller's. A repeat with the same request id returns the first one, as it is now;
+    without one it makes another.
 
-    Reasons: INVALID_REQUEST.
+    Reasons: INVALID_REQUEST, REQUEST_ID_REUSED.
     """
     GetConversation: _grpc.UnaryUnaryMultiCallable[_conversations_pb2.GetConversationRequest, _conversations_pb2.GetConversationResponse]
     """Reads one conversation with the question it waits on.
@@ -64,6 +65,11 @@ class ConversationServiceStub:
 
     Reasons: INVALID_REQUEST, CONVERSATION_NOT_FOUND, NOT_OWNER.
     """
+    RateMessage: _grpc.UnaryUnaryMultiCallable[_conversations_pb2.RateMessageRequest, _conversations_pb2.RateMessageResponse]
+    """Rates a message, or takes the rating back. Changes nothing else, the update time included.
+
+    Reasons: INVALID_REQUEST, INVALID_RATING, CONVERSATION_NOT_FOUND, NOT_OWNER, MESSAGE_NOT_FOUND.
+    """
 
 @_typing.type_check_only
 class ConversationServiceAsyncStub(ConversationServiceStub):
@@ -71,9 +77,10 @@ class ConversationServiceAsyncStub(ConversationServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateConversation: _aio.UnaryUnaryMultiCallable[_conversations_pb2.CreateConversationRequest, _conversations_pb2.CreateConversationResponse]  # type: ignore[assignment]
-    """Makes an empty conversation of the caller's. A repeat makes another.
+    """Makes an empty conversation of the caller's. A repeat with the same request id returns the first one, as it is now;
+    without one it makes another.
 
-    Reasons: INVALID_REQUEST.
+    Reasons: INVALID_REQUEST, REQUEST_ID_REUSED.
     """
     GetConversation: _aio.UnaryUnaryMultiCallable[_conversations_pb2.GetConversationRequest, _conversations_pb2.GetConversationResponse]  # type: ignore[assignment]
     """Reads one conversation with the question it waits on.
@@ -101,6 +108,11 @@ class ConversationServiceAsyncStub(ConversationServiceStub):
 
     Reasons: INVALID_REQUEST, CONVERSATION_NOT_FOUND, NOT_OWNER.
     """
+    RateMessage: _aio.UnaryUnaryMultiCallable[_conversations_pb2.RateMessageRequest, _conversations_pb2.RateMessageResponse]  # type: ignore[assignment]
+    """Rates a message, or takes the rating back. Changes nothing else, the update time included.
+
+    Reasons: INVALID_REQUEST, INVALID_RATING, CONVERSATION_NOT_FOUND, NOT_OWNER, MESSAGE_NOT_FOUND.
+    """
 
 class ConversationServiceServicer(metaclass=_abc_1.ABCMeta):
     """Keeps conversations. Everything is for their owner alone."""
@@ -111,9 +123,10 @@ class ConversationServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _conversations_pb2.CreateConversationRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_conversations_pb2.CreateConversationResponse, _abc.Awaitable[_conversations_pb2.CreateConversationResponse]]:
-        """Makes an empty conversation of the caller's. A repeat makes another.
+        """Makes an empty conversation of the caller's. A repeat with the same request id returns the first one, as it is now;
+        without one it makes another.
 
-        Reasons: INVALID_REQUEST.
+        Reasons: INVALID_REQUEST, REQUEST_ID_REUSED.
         """
 
     @_abc_1.abstractmethod
@@ -170,6 +183,17 @@ class ConversationServiceServicer(metaclass=_abc_1.ABCMeta):
         """Lists the messages of a conversation, the oldest first.
 
         Reasons: INVALID_REQUEST, CONVERSATION_NOT_FOUND, NOT_OWNER.
+        """
+
+    @_abc_1.abstractmethod
+    def RateMessage(
+        self,
+        request: _conversations_pb2.RateMessageRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_conversations_pb2.RateMessageResponse, _abc.Awaitable[_conversations_pb2.RateMessageResponse]]:
+        """Rates a message, or takes the rating back. Changes nothing else, the update time included.
+
+        Reasons: INVALID_REQUEST, INVALID_RATING, CONVERSATION_NOT_FOUND, NOT_OWNER, MESSAGE_NOT_FOUND.
         """
 
 def add_ConversationServiceServicer_to_server(servicer: ConversationServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

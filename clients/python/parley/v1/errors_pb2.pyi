@@ -33,7 +33,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_BUTTON_ID_REQUIRED: _ErrorReason.ValueType  # 4
     """A button without its id. INVALID_ARGUMENT."""
     ERROR_REASON_CONVERSATION_REQUIRED: _ErrorReason.ValueType  # 5
-    """An answer or a button, or a unary turn, without a conversation. INVALID_ARGUMENT."""
+    """An answer, a button, a retry, a unary turn or a look at a turn without a conversation. INVALID_ARGUMENT."""
     ERROR_REASON_UNKNOWN_SURFACE: _ErrorReason.ValueType  # 6
     """A surface that does not exist. INVALID_ARGUMENT."""
     ERROR_REASON_INVALID_ANSWER: _ErrorReason.ValueType  # 7
@@ -70,6 +70,30 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """The provider stopped for safety reasons. Of a turn."""
     ERROR_REASON_INVALID_ASK: _ErrorReason.ValueType  # 21
     """A question that breaks the rules of its kind. INVALID_ARGUMENT."""
+    ERROR_REASON_TURN_ID_REQUIRED: _ErrorReason.ValueType  # 22
+    """A retry or a look at a turn without the turn's id. INVALID_ARGUMENT."""
+    ERROR_REASON_INVALID_RATING: _ErrorReason.ValueType  # 23
+    """A rating that does not exist. INVALID_ARGUMENT."""
+    ERROR_REASON_TURN_NOT_FOUND: _ErrorReason.ValueType  # 24
+    """The conversation has no such turn. NOT_FOUND."""
+    ERROR_REASON_MESSAGE_NOT_FOUND: _ErrorReason.ValueType  # 25
+    """The conversation has no such message. NOT_FOUND."""
+    ERROR_REASON_TURN_NOT_RETRYABLE: _ErrorReason.ValueType  # 26
+    """The turn is not the latest, or has not failed. FAILED_PRECONDITION. Metadata: `turn_id`, `state`;
+    `retried_by_turn_id` when it was retried.
+    """
+    ERROR_REASON_REQUEST_ID_REUSED: _ErrorReason.ValueType  # 27
+    """The request id belongs to another request. ALREADY_EXISTS. Metadata: `request_id`."""
+    ERROR_REASON_RATE_LIMITED: _ErrorReason.ValueType  # 28
+    """Too many running turns or open streams. RESOURCE_EXHAUSTED. Metadata: `limit`."""
+    ERROR_REASON_EVENTS_EXPIRED: _ErrorReason.ValueType  # 29
+    """The events after that place are gone, or never were. OUT_OF_RANGE."""
+    ERROR_REASON_TURN_TIMEOUT: _ErrorReason.ValueType  # 30
+    """The turn took longer than it may. Of a turn."""
+    ERROR_REASON_TURN_TOO_LARGE: _ErrorReason.ValueType  # 31
+    """The turn's model messages are over the limit. Of a turn."""
+    ERROR_REASON_INTERRUPTED: _ErrorReason.ValueType  # 32
+    """Three processes died with the turn, or it could not be taken over. Of a turn."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call or a turn failed.
@@ -91,7 +115,7 @@ ERROR_REASON_TOOL_CALL_ID_REQUIRED: ErrorReason.ValueType  # 3
 ERROR_REASON_BUTTON_ID_REQUIRED: ErrorReason.ValueType  # 4
 """A button without its id. INVALID_ARGUMENT."""
 ERROR_REASON_CONVERSATION_REQUIRED: ErrorReason.ValueType  # 5
-"""An answer or a button, or a unary turn, without a conversation. INVALID_ARGUMENT."""
+"""An answer, a button, a retry, a unary turn or a look at a turn without a conversation. INVALID_ARGUMENT."""
 ERROR_REASON_UNKNOWN_SURFACE: ErrorReason.ValueType  # 6
 """A surface that does not exist. INVALID_ARGUMENT."""
 ERROR_REASON_INVALID_ANSWER: ErrorReason.ValueType  # 7
@@ -128,4 +152,28 @@ ERROR_REASON_MODEL_REFUSED: ErrorReason.ValueType  # 20
 """The provider stopped for safety reasons. Of a turn."""
 ERROR_REASON_INVALID_ASK: ErrorReason.ValueType  # 21
 """A question that breaks the rules of its kind. INVALID_ARGUMENT."""
+ERROR_REASON_TURN_ID_REQUIRED: ErrorReason.ValueType  # 22
+"""A retry or a look at a turn without the turn's id. INVALID_ARGUMENT."""
+ERROR_REASON_INVALID_RATING: ErrorReason.ValueType  # 23
+"""A rating that does not exist. INVALID_ARGUMENT."""
+ERROR_REASON_TURN_NOT_FOUND: ErrorReason.ValueType  # 24
+"""The conversation has no such turn. NOT_FOUND."""
+ERROR_REASON_MESSAGE_NOT_FOUND: ErrorReason.ValueType  # 25
+"""The conversation has no such message. NOT_FOUND."""
+ERROR_REASON_TURN_NOT_RETRYABLE: ErrorReason.ValueType  # 26
+"""The turn is not the latest, or has not failed. FAILED_PRECONDITION. Metadata: `turn_id`, `state`;
+`retried_by_turn_id` when it was retried.
+"""
+ERROR_REASON_REQUEST_ID_REUSED: ErrorReason.ValueType  # 27
+"""The request id belongs to another request. ALREADY_EXISTS. Metadata: `request_id`."""
+ERROR_REASON_RATE_LIMITED: ErrorReason.ValueType  # 28
+"""Too many running turns or open streams. RESOURCE_EXHAUSTED. Metadata: `limit`."""
+ERROR_REASON_EVENTS_EXPIRED: ErrorReason.ValueType  # 29
+"""The events after that place are gone, or never were. OUT_OF_RANGE."""
+ERROR_REASON_TURN_TIMEOUT: ErrorReason.ValueType  # 30
+"""The turn took longer than it may. Of a turn."""
+ERROR_REASON_TURN_TOO_LARGE: ErrorReason.ValueType  # 31
+"""The turn's model messages are over the limit. Of a turn."""
+ERROR_REASON_INTERRUPTED: ErrorReason.ValueType  # 32
+"""Three processes died with the turn, or it could not be taken over. Of a turn."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -86,16 +86,38 @@ class Turn(_message.Message):
     CONVERSATION_ID_FIELD_NUMBER: _builtins.int
     TURN_ID_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
+    LAST_EVENT_SEQUENCE_FIELD_NUMBER: _builtins.int
+    PARTIAL_TEXT_FIELD_NUMBER: _builtins.int
     RESULT_FIELD_NUMBER: _builtins.int
+    RETRY_OF_TURN_ID_FIELD_NUMBER: _builtins.int
+    RETRIED_BY_TURN_ID_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    CLOSE_TIME_FIELD_NUMBER: _builtins.int
     conversation_id: _builtins.str
     """Names the conversation."""
     turn_id: _builtins.str
     """Names the turn."""
     state: Global___Turn.State.ValueType
     """Says where the turn stands."""
+    last_event_sequence: _builtins.int
+    """Counts the stored events so far."""
+    partial_text: _builtins.str
+    """Is what the agent is writing, at most a second old; empty unless the turn runs."""
+    retry_of_turn_id: _builtins.str
+    """Names the failed turn that this one retries; empty when it is no retry."""
+    retried_by_turn_id: _builtins.str
+    """Names the turn that retries this one; empty when none does."""
     @_builtins.property
     def result(self) -> Global___TurnResult:
         """Is how the turn ended; set unless it runs."""
+
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """Is when the turn started."""
+
+    @_builtins.property
+    def close_time(self) -> _timestamp_pb2.Timestamp:
+        """Is when the turn ended; unset while it runs."""
 
     def __init__(
         self,
@@ -103,11 +125,17 @@ class Turn(_message.Message):
         conversation_id: _builtins.str = ...,
         turn_id: _builtins.str = ...,
         state: Global___Turn.State.ValueType = ...,
+        last_event_sequence: _builtins.int = ...,
+        partial_text: _builtins.str = ...,
         result: Global___TurnResult | None = ...,
+        retry_of_turn_id: _builtins.str = ...,
+        retried_by_turn_id: _builtins.str = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+        close_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["result", b"result"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["close_time", b"close_time", "create_time", b"create_time", "result", b"result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "result", b"result", "state", b"state", "turn_id", b"turn_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["close_time", b"close_time", "conversation_id", b"conversation_id", "create_time", b"create_time", "last_event_sequence", b"last_event_sequence", "partial_text", b"partial_text", "result", b"result", "retried_by_turn_id", b"retried_by_turn_id", "retry_of_turn_id", b"retry_of_turn_id", "state", b"state", "turn_id", b"turn_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -235,14 +263,17 @@ class TurnEvent(_message.Message):
     TURN_ID_FIELD_NUMBER: _builtins.int
     STARTED_FIELD_NUMBER: _builtins.int
     ASK_RESOLVED_FIELD_NUMBER: _builtins.int
+    RESUMED_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     TOOL_CALL_FIELD_NUMBER: _builtins.int
     TOOL_RESULT_FIELD_NUMBER: _builtins.int
     ASK_FIELD_NUMBER: _builtins.int
     ERROR_FIELD_NUMBER: _builtins.int
     DONE_FIELD_NUMBER: _builtins.int
+    TEXT_PREVIEW_FIELD_NUMBER: _builtins.int
+    PREVIEW_DISCARDED_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
-    """Counts a turn's stored events: 1, 2, 3 …"""
+    """Counts a turn's stored events: 1, 2, 3 … Is 0 on previews, which are not stored."""
     turn_id: _builtins.str
     """Names the turn."""
     @_builtins.property
@@ -252,6 +283,10 @@ class TurnEvent(_message.Message):
     @_builtins.property
     def ask_resolved(self) -> Global___AskResolved:
         """The pending ask was answered, or dropped by a message."""
+
+    @_builtins.property
+    def resumed(self) -> Global___TurnResumed:
+        """Another server goes on with the turn, whose own has died or stopped."""
 
     @_builtins.property
     def text(self) -> Global___TextChunk:
@@ -277,6 +312,14 @@ class TurnEvent(_message.Message):
     def done(self) -> Global___TurnDone:
         """The turn ended. Always the last event."""
 
+    @_builtins.property
+    def text_preview(self) -> Global___TextPreview:
+        """The agent is writing. Not stored: append it to what is shown, drop that at the next stored event."""
+
+    @_builtins.property
+    def preview_discarded(self) -> Global___PreviewDiscarded:
+        """The agent called a tool, so what it wrote before is dropped. Not stored."""
+
     def __init__(
         self,
         *,
@@ -284,18 +327,21 @@ class TurnEvent(_message.Message):
         turn_id: _builtins.str = ...,
         started: Global___TurnStarted | None = ...,
         ask_resolved: Global___AskResolved | None = ...,
+        resumed: Global___TurnResumed | None = ...,
         text: Global___TextChunk | None = ...,
         tool_call: Global___ToolCall | None = ...,
         tool_result: Global___ToolResult | None = ...,
         ask: Global___AskAsked | None = ...,
         error: Global___TurnError | None = ...,
         done: Global___TurnDone | None = ...,
+        text_preview: Global___TextPreview | None = ...,
+        preview_discarded: Global___PreviewDiscarded | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["ask", b"ask", "ask_resolved", b"ask_resolved", "done", b"done", "error", b"error", "event", b"event", "started", b"started", "text", b"text", "tool_call", b"tool_call", "tool_result", b"tool_result"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ask", b"ask", "ask_resolved", b"ask_resolved", "done", b"done", "error", b"error", "event", b"event", "preview_discarded", b"preview_discarded", "resumed", b"resumed", "started", b"started", "text", b"text", "text_preview", b"text_preview", "tool_call", b"tool_call", "tool_result", b"tool_result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ask", b"ask", "ask_resolved", b"ask_resolved", "done", b"done", "error", b"error", "event", b"event", "sequence", b"sequence", "started", b"started", "text", b"text", "tool_call", b"tool_call", "tool_result", b"tool_result", "turn_id", b"turn_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ask", b"ask", "ask_resolved", b"ask_resolved", "done", b"done", "error", b"error", "event", b"event", "preview_discarded", b"preview_discarded", "resumed", b"resumed", "sequence", b"sequence", "started", b"started", "text", b"text", "text_preview", b"text_preview", "tool_call", b"tool_call", "tool_result", b"tool_result", "turn_id", b"turn_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "ask_resolved", "text", "tool_call", "tool_result", "ask", "error", "done"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "ask_resolved", "resumed", "text", "tool_call", "tool_result", "ask", "error", "done", "text_preview", "preview_discarded"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -309,23 +355,88 @@ class TurnStarted(_message.Message):
 
     CONVERSATION_ID_FIELD_NUMBER: _builtins.int
     CONVERSATION_CREATED_FIELD_NUMBER: _builtins.int
+    RETRY_OF_TURN_ID_FIELD_NUMBER: _builtins.int
     conversation_id: _builtins.str
     """Names the conversation."""
     conversation_created: _builtins.bool
     """Says whether this turn made the conversation."""
+    retry_of_turn_id: _builtins.str
+    """Names the failed turn that this one retries; empty when it is no retry."""
     def __init__(
         self,
         *,
         conversation_id: _builtins.str = ...,
         conversation_created: _builtins.bool = ...,
+        retry_of_turn_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_created", b"conversation_created", "conversation_id", b"conversation_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_created", b"conversation_created", "conversation_id", b"conversation_id", "retry_of_turn_id", b"retry_of_turn_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TurnStarted: _TypeAlias = TurnStarted  # noqa: Y015
+
+@_typing.final
+class TurnResumed(_message.Message):
+    """Another server goes on with the turn."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ATTEMPT_FIELD_NUMBER: _builtins.int
+    attempt: _builtins.int
+    """Counts who runs the turn: 2, 3 …"""
+    def __init__(
+        self,
+        *,
+        attempt: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt", b"attempt"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TurnResumed: _TypeAlias = TurnResumed  # noqa: Y015
+
+@_typing.final
+class TextPreview(_message.Message):
+    """More text of the running step. A client may ignore it: the whole reply comes as `text`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DELTA_FIELD_NUMBER: _builtins.int
+    delta: _builtins.str
+    """Is to be appended to what the previews said so far."""
+    def __init__(
+        self,
+        *,
+        delta: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["delta", b"delta"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TextPreview: _TypeAlias = TextPreview  # noqa: Y015
+
+@_typing.final
+class PreviewDiscarded(_message.Message):
+    """What the previews said is no part of the reply."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PreviewDiscarded: _TypeAlias = PreviewDiscarded  # noqa: Y015
 
 @_typing.final
 class AskResolved(_message.Message):
@@ -422,7 +533,9 @@ class ToolResult(_message.Message):
     result_json: _builtins.str
     """Holds the result as JSON text."""
     is_error: _builtins.bool
-    """Says that the call failed; the result is then `{"error": …}`."""
+    """Says that the call failed; the result is then `{"error": …}`, with `"outcome": "unknown"` where nobody knows whether
+    it took effect.
+    """
     def __init__(
         self,
         *,
@@ -600,6 +713,28 @@ class ButtonInput(_message.Message):
 Global___ButtonInput: _TypeAlias = ButtonInput  # noqa: Y015
 
 @_typing.final
+class RetryInput(_message.Message):
+    """Goes on where the conversation's latest turn failed, without a new message."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TURN_ID_FIELD_NUMBER: _builtins.int
+    turn_id: _builtins.str
+    """Names the failed turn."""
+    def __init__(
+        self,
+        *,
+        turn_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["turn_id", b"turn_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetryInput: _TypeAlias = RetryInput  # noqa: Y015
+
+@_typing.final
 class StreamTurnRequest(_message.Message):
     """Starts a turn."""
 
@@ -609,20 +744,26 @@ class StreamTurnRequest(_message.Message):
     PROMPT_FIELD_NUMBER: _builtins.int
     ANSWER_FIELD_NUMBER: _builtins.int
     BUTTON_FIELD_NUMBER: _builtins.int
+    RETRY_FIELD_NUMBER: _builtins.int
     SURFACE_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
     SYSTEM_INSTRUCTION_FIELD_NUMBER: _builtins.int
     PROJECT_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
     conversation_id: _builtins.str
     """Names the conversation. Left empty with a prompt: a new conversation."""
     surface: Global___Surface.ValueType
-    """Says how much the person can see; FULL when unspecified."""
+    """Says how much the person can see; FULL when unspecified, and of a retry the failed turn's."""
     model: _builtins.str
     """Names the model; empty for the deployment's. Another is refused with OPTION_FORBIDDEN."""
     system_instruction: _builtins.str
     """Is added to the system prompt of this turn, where the deployment allows it (else OPTION_FORBIDDEN)."""
     project: _builtins.str
     """Files a new conversation under a project, at most 200 characters. Ignored for a conversation that exists."""
+    request_id: _builtins.str
+    """Is a UUID of the client's own making. A repeat with it within 24 hours gets the turn of the first request; another
+    request with it is refused with REQUEST_ID_REUSED.
+    """
     @_builtins.property
     def prompt(self) -> Global___PromptInput:
         """Speaks to the agent."""
@@ -635,6 +776,10 @@ class StreamTurnRequest(_message.Message):
     def button(self) -> Global___ButtonInput:
         """Presses a button of the pending ask's card."""
 
+    @_builtins.property
+    def retry(self) -> Global___RetryInput:
+        """Retries a failed turn."""
+
     def __init__(
         self,
         *,
@@ -642,16 +787,18 @@ class StreamTurnRequest(_message.Message):
         prompt: Global___PromptInput | None = ...,
         answer: Global___AnswerInput | None = ...,
         button: Global___ButtonInput | None = ...,
+        retry: Global___RetryInput | None = ...,
         surface: Global___Surface.ValueType = ...,
         model: _builtins.str = ...,
         system_instruction: _builtins.str = ...,
         project: _builtins.str = ...,
+        request_id: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "button", b"button", "input", b"input", "prompt", b"prompt"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "button", b"button", "input", b"input", "prompt", b"prompt", "retry", b"retry"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "button", b"button", "conversation_id", b"conversation_id", "input", b"input", "model", b"model", "project", b"project", "prompt", b"prompt", "surface", b"surface", "system_instruction", b"system_instruction"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "button", b"button", "conversation_id", b"conversation_id", "input", b"input", "model", b"model", "project", b"project", "prompt", b"prompt", "request_id", b"request_id", "retry", b"retry", "surface", b"surface", "system_instruction", b"system_instruction"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_input: _TypeAlias = _typing.Literal["prompt", "answer", "button"]  # noqa: Y015
+    _WhichOneofReturnType_input: _TypeAlias = _typing.Literal["prompt", "answer", "button", "retry"]  # noqa: Y015
     _WhichOneofArgType_input: _TypeAlias = _typing.Literal["input", b"input"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_input) -> _WhichOneofReturnType_input | None: ...
 
@@ -666,7 +813,7 @@ class StreamTurnResponse(_message.Message):
     EVENT_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def event(self) -> Global___TurnEvent:
-        """Is the event."""
+        """Is the event. A response without one keeps an idle stream open: ignore it."""
 
     def __init__(
         self,
@@ -691,11 +838,17 @@ class TurnRequest(_message.Message):
     PROMPT_FIELD_NUMBER: _builtins.int
     ANSWER_FIELD_NUMBER: _builtins.int
     BUTTON_FIELD_NUMBER: _builtins.int
+    RETRY_FIELD_NUMBER: _builtins.int
     SURFACE_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
     conversation_id: _builtins.str
     """Names the conversation."""
     surface: Global___Surface.ValueType
-    """Says how much the person can see; FULL when unspecified."""
+    """Says how much the person can see; FULL when unspecified, and of a retry the failed turn's."""
+    request_id: _builtins.str
+    """Is a UUID of the client's own making. A repeat with it within 24 hours gets the result of the first request; another
+    request with it is refused with REQUEST_ID_REUSED.
+    """
     @_builtins.property
     def prompt(self) -> Global___PromptInput:
         """Speaks to the agent."""
@@ -708,6 +861,10 @@ class TurnRequest(_message.Message):
     def button(self) -> Global___ButtonInput:
         """Presses a button of the pending ask's card."""
 
+    @_builtins.property
+    def retry(self) -> Global___RetryInput:
+        """Retries a failed turn."""
+
     def __init__(
         self,
         *,
@@ -715,13 +872,15 @@ class TurnRequest(_message.Message):
         prompt: Global___PromptInput | None = ...,
         answer: Global___AnswerInput | None = ...,
         button: Global___ButtonInput | None = ...,
+        retry: Global___RetryInput | None = ...,
         surface: Global___Surface.ValueType = ...,
+        request_id: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "button", b"button", "input", b"input", "prompt", b"prompt"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "button", b"button", "input", b"input", "prompt", b"prompt", "retry", b"retry"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "button", b"button", "conversation_id", b"conversation_id", "input", b"input", "prompt", b"prompt", "surface", b"surface"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "button", b"button", "conversation_id", b"conversation_id", "input", b"input", "prompt", b"prompt", "request_id", b"request_id", "retry", b"retry", "surface", b"surface"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_input: _TypeAlias = _typing.Literal["prompt", "answer", "button"]  # noqa: Y015
+    _WhichOneofReturnType_input: _TypeAlias = _typing.Literal["prompt", "answer", "button", "retry"]  # noqa: Y015
     _WhichOneofArgType_input: _TypeAlias = _typing.Literal["input", b"input"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_input) -> _WhichOneofReturnType_input | None: ...
 
@@ -750,6 +909,110 @@ class TurnResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TurnResponse: _TypeAlias = TurnResponse  # noqa: Y015
+
+@_typing.final
+class WatchTurnRequest(_message.Message):
+    """Watches a turn."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONVERSATION_ID_FIELD_NUMBER: _builtins.int
+    TURN_ID_FIELD_NUMBER: _builtins.int
+    AFTER_SEQUENCE_FIELD_NUMBER: _builtins.int
+    conversation_id: _builtins.str
+    """Names the conversation."""
+    turn_id: _builtins.str
+    """Names the turn."""
+    after_sequence: _builtins.int
+    """Is the last sequence that the client has; 0 for all events."""
+    def __init__(
+        self,
+        *,
+        conversation_id: _builtins.str = ...,
+        turn_id: _builtins.str = ...,
+        after_sequence: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_sequence", b"after_sequence", "conversation_id", b"conversation_id", "turn_id", b"turn_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchTurnRequest: _TypeAlias = WatchTurnRequest  # noqa: Y015
+
+@_typing.final
+class WatchTurnResponse(_message.Message):
+    """An event of the turn."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EVENT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def event(self) -> Global___TurnEvent:
+        """Is the event. A response without one keeps an idle stream open: ignore it."""
+
+    def __init__(
+        self,
+        *,
+        event: Global___TurnEvent | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchTurnResponse: _TypeAlias = WatchTurnResponse  # noqa: Y015
+
+@_typing.final
+class GetTurnRequest(_message.Message):
+    """Reads a turn."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONVERSATION_ID_FIELD_NUMBER: _builtins.int
+    TURN_ID_FIELD_NUMBER: _builtins.int
+    conversation_id: _builtins.str
+    """Names the conversation."""
+    turn_id: _builtins.str
+    """Names the turn."""
+    def __init__(
+        self,
+        *,
+        conversation_id: _builtins.str = ...,
+        turn_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "turn_id", b"turn_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetTurnRequest: _TypeAlias = GetTurnRequest  # noqa: Y015
+
+@_typing.final
+class GetTurnResponse(_message.Message):
+    """The turn."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TURN_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def turn(self) -> Global___Turn:
+        """Is the turn."""
+
+    def __init__(
+        self,
+        *,
+        turn: Global___Turn | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["turn", b"turn"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["turn", b"turn"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetTurnResponse: _TypeAlias = GetTurnResponse  # noqa: Y015
 
 @_typing.final
 class PendingAsk(_message.Message):

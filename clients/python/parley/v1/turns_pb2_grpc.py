@@ -47,6 +47,16 @@ class TurnServiceStub:
                 request_serializer=parley_dot_v1_dot_turns__pb2.TurnRequest.SerializeToString,
                 response_deserializer=parley_dot_v1_dot_turns__pb2.TurnResponse.FromString,
                 _registered_method=True)
+        self.WatchTurn = channel.unary_stream(
+                '/parley.v1.TurnService/WatchTurn',
+                request_serializer=parley_dot_v1_dot_turns__pb2.WatchTurnRequest.SerializeToString,
+                response_deserializer=parley_dot_v1_dot_turns__pb2.WatchTurnResponse.FromString,
+                _registered_method=True)
+        self.GetTurn = channel.unary_unary(
+                '/parley.v1.TurnService/GetTurn',
+                request_serializer=parley_dot_v1_dot_turns__pb2.GetTurnRequest.SerializeToString,
+                response_deserializer=parley_dot_v1_dot_turns__pb2.GetTurnResponse.FromString,
+                _registered_method=True)
         self.ListPendingAsks = channel.unary_unary(
                 '/parley.v1.TurnService/ListPendingAsks',
                 request_serializer=parley_dot_v1_dot_turns__pb2.ListPendingAsksRequest.SerializeToString,
@@ -64,19 +74,43 @@ class TurnServiceServicer:
         """Runs a turn and streams its events, `started` first and `done` last.
 
         A fault found before the turn starts ends the call with a status and stores nothing; a later one is an `error` event
-        followed by `done`. Without a request id a repeat is another turn.
-        Reasons: PROMPT_REQUIRED, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, BUTTON_ID_REQUIRED, UNKNOWN_SURFACE,
-        INVALID_REQUEST, ASKS_DISABLED, OPTION_FORBIDDEN, MODEL_NOT_CONFIGURED, CONVERSATION_NOT_FOUND, NOT_OWNER,
-        ASK_NOT_PENDING, UNKNOWN_BUTTON, INVALID_ANSWER.
+        followed by `done`. UNAVAILABLE in the middle means that this server can't go on with it: watch the turn elsewhere,
+        after the last sequence received. A repeat with the same request id streams the first turn from its first event;
+        without one it is another turn.
+        Reasons: PROMPT_REQUIRED, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, BUTTON_ID_REQUIRED, TURN_ID_REQUIRED,
+        UNKNOWN_SURFACE, INVALID_REQUEST, ASKS_DISABLED, OPTION_FORBIDDEN, MODEL_NOT_CONFIGURED, CONVERSATION_NOT_FOUND,
+        NOT_OWNER, ASK_NOT_PENDING, UNKNOWN_BUTTON, INVALID_ANSWER, TURN_NOT_FOUND, TURN_NOT_RETRYABLE, REQUEST_ID_REUSED,
+        RATE_LIMITED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Turn(self, request, context):
-        """Runs the same turn and answers when it has ended. A small client needs no more than this and the card.
+        """Runs the same turn and answers when it has ended. A small client needs no more than this and the card. A repeat with
+        the same request id waits for the first turn and gets its result.
 
         Reasons: those of StreamTurn.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def WatchTurn(self, request, context):
+        """Streams the events of a turn after a place, then those to come, and ends after `done`. Works on any server, for a turn
+        that runs, waits or has ended; changes nothing.
+
+        Reasons: INVALID_REQUEST, TURN_ID_REQUIRED, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, TURN_NOT_FOUND,
+        EVENTS_EXPIRED, RATE_LIMITED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetTurn(self, request, context):
+        """Reads where a turn stands, and how it ended.
+
+        Reasons: INVALID_REQUEST, TURN_ID_REQUIRED, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, TURN_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -103,6 +137,16 @@ def add_TurnServiceServicer_to_server(servicer, server):
                     servicer.Turn,
                     request_deserializer=parley_dot_v1_dot_turns__pb2.TurnRequest.FromString,
                     response_serializer=parley_dot_v1_dot_turns__pb2.TurnResponse.SerializeToString,
+            ),
+            'WatchTurn': grpc.unary_stream_rpc_method_handler(
+                    servicer.WatchTurn,
+                    request_deserializer=parley_dot_v1_dot_turns__pb2.WatchTurnRequest.FromString,
+                    response_serializer=parley_dot_v1_dot_turns__pb2.WatchTurnResponse.SerializeToString,
+            ),
+            'GetTurn': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetTurn,
+                    request_deserializer=parley_dot_v1_dot_turns__pb2.GetTurnRequest.FromString,
+                    response_serializer=parley_dot_v1_dot_turns__pb2.GetTurnResponse.SerializeToString,
             ),
             'ListPendingAsks': grpc.unary_unary_rpc_method_handler(
                     servicer.ListPendingAsks,
@@ -167,6 +211,60 @@ class TurnService:
             '/parley.v1.TurnService/Turn',
             parley_dot_v1_dot_turns__pb2.TurnRequest.SerializeToString,
             parley_dot_v1_dot_turns__pb2.TurnResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WatchTurn(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/parley.v1.TurnService/WatchTurn',
+            parley_dot_v1_dot_turns__pb2.WatchTurnRequest.SerializeToString,
+            parley_dot_v1_dot_turns__pb2.WatchTurnResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetTurn(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/parley.v1.TurnService/GetTurn',
+            parley_dot_v1_dot_turns__pb2.GetTurnRequest.SerializeToString,
+            parley_dot_v1_dot_turns__pb2.GetTurnResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -40,15 +40,31 @@ class TurnServiceStub:
     """Runs a turn and streams its events, `started` first and `done` last.
 
     A fault found before the turn starts ends the call with a status and stores nothing; a later one is an `error` event
-    followed by `done`. Without a request id a repeat is another turn.
-    Reasons: PROMPT_REQUIRED, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, BUTTON_ID_REQUIRED, UNKNOWN_SURFACE,
-    INVALID_REQUEST, ASKS_DISABLED, OPTION_FORBIDDEN, MODEL_NOT_CONFIGURED, CONVERSATION_NOT_FOUND, NOT_OWNER,
-    ASK_NOT_PENDING, UNKNOWN_BUTTON, INVALID_ANSWER.
+    followed by `done`. UNAVAILABLE in the middle means that this server can't go on with it: watch the turn elsewhere,
+    after the last sequence received. A repeat with the same request id streams the first turn from its first event;
+    without one it is another turn.
+    Reasons: PROMPT_REQUIRED, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, BUTTON_ID_REQUIRED, TURN_ID_REQUIRED,
+    UNKNOWN_SURFACE, INVALID_REQUEST, ASKS_DISABLED, OPTION_FORBIDDEN, MODEL_NOT_CONFIGURED, CONVERSATION_NOT_FOUND,
+    NOT_OWNER, ASK_NOT_PENDING, UNKNOWN_BUTTON, INVALID_ANSWER, TURN_NOT_FOUND, TURN_NOT_RETRYABLE, REQUEST_ID_REUSED,
+    RATE_LIMITED.
     """
     Turn: _grpc.UnaryUnaryMultiCallable[_turns_pb2.TurnRequest, _turns_pb2.TurnResponse]
-    """Runs the same turn and answers when it has ended. A small client needs no more than this and the card.
+    """Runs the same turn and answers when it has ended. A small client needs no more than this and the card. A repeat with
+    the same request id waits for the first turn and gets its result.
 
     Reasons: those of StreamTurn.
+    """
+    WatchTurn: _grpc.UnaryStreamMultiCallable[_turns_pb2.WatchTurnRequest, _turns_pb2.WatchTurnResponse]
+    """Streams the events of a turn after a place, then those to come, and ends after `done`. Works on any server, for a turn
+    that runs, waits or has ended; changes nothing.
+
+    Reasons: INVALID_REQUEST, TURN_ID_REQUIRED, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, TURN_NOT_FOUND,
+    EVENTS_EXPIRED, RATE_LIMITED.
+    """
+    GetTurn: _grpc.UnaryUnaryMultiCallable[_turns_pb2.GetTurnRequest, _turns_pb2.GetTurnResponse]
+    """Reads where a turn stands, and how it ended.
+
+    Reasons: INVALID_REQUEST, TURN_ID_REQUIRED, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, TURN_NOT_FOUND.
     """
     ListPendingAsks: _grpc.UnaryUnaryMultiCallable[_turns_pb2.ListPendingAsksRequest, _turns_pb2.ListPendingAsksResponse]
     """Lists the caller's pending asks over all conversations, newest first.
@@ -68,15 +84,31 @@ class TurnServiceAsyncStub(TurnServiceStub):
     """Runs a turn and streams its events, `started` first and `done` last.
 
     A fault found before the turn starts ends the call with a status and stores nothing; a later one is an `error` event
-    followed by `done`. Without a request id a repeat is another turn.
-    Reasons: PROMPT_REQUIRED, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, BUTTON_ID_REQUIRED, UNKNOWN_SURFACE,
-    INVALID_REQUEST, ASKS_DISABLED, OPTION_FORBIDDEN, MODEL_NOT_CONFIGURED, CONVERSATION_NOT_FOUND, NOT_OWNER,
-    ASK_NOT_PENDING, UNKNOWN_BUTTON, INVALID_ANSWER.
+    followed by `done`. UNAVAILABLE in the middle means that this server can't go on with it: watch the turn elsewhere,
+    after the last sequence received. A repeat with the same request id streams the first turn from its first event;
+    without one it is another turn.
+    Reasons: PROMPT_REQUIRED, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, BUTTON_ID_REQUIRED, TURN_ID_REQUIRED,
+    UNKNOWN_SURFACE, INVALID_REQUEST, ASKS_DISABLED, OPTION_FORBIDDEN, MODEL_NOT_CONFIGURED, CONVERSATION_NOT_FOUND,
+    NOT_OWNER, ASK_NOT_PENDING, UNKNOWN_BUTTON, INVALID_ANSWER, TURN_NOT_FOUND, TURN_NOT_RETRYABLE, REQUEST_ID_REUSED,
+    RATE_LIMITED.
     """
     Turn: _aio.UnaryUnaryMultiCallable[_turns_pb2.TurnRequest, _turns_pb2.TurnResponse]  # type: ignore[assignment]
-    """Runs the same turn and answers when it has ended. A small client needs no more than this and the card.
+    """Runs the same turn and answers when it has ended. A small client needs no more than this and the card. A repeat with
+    the same request id waits for the first turn and gets its result.
 
     Reasons: those of StreamTurn.
+    """
+    WatchTurn: _aio.UnaryStreamMultiCallable[_turns_pb2.WatchTurnRequest, _turns_pb2.WatchTurnResponse]  # type: ignore[assignment]
+    """Streams the events of a turn after a place, then those to come, and ends after `done`. Works on any server, for a turn
+    that runs, waits or has ended; changes nothing.
+
+    Reasons: INVALID_REQUEST, TURN_ID_REQUIRED, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, TURN_NOT_FOUND,
+    EVENTS_EXPIRED, RATE_LIMITED.
+    """
+    GetTurn: _aio.UnaryUnaryMultiCallable[_turns_pb2.GetTurnRequest, _turns_pb2.GetTurnResponse]  # type: ignore[assignment]
+    """Reads where a turn stands, and how it ended.
+
+    Reasons: INVALID_REQUEST, TURN_ID_REQUIRED, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, TURN_NOT_FOUND.
     """
     ListPendingAsks: _aio.UnaryUnaryMultiCallable[_turns_pb2.ListPendingAsksRequest, _turns_pb2.ListPendingAsksResponse]  # type: ignore[assignment]
     """Lists the caller's pending asks over all conversations, newest first.
@@ -99,10 +131,13 @@ class TurnServiceServicer(metaclass=_abc_1.ABCMeta):
         """Runs a turn and streams its events, `started` first and `done` last.
 
         A fault found before the turn starts ends the call with a status and stores nothing; a later one is an `error` event
-        followed by `done`. Without a request id a repeat is another turn.
-        Reasons: PROMPT_REQUIRED, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, BUTTON_ID_REQUIRED, UNKNOWN_SURFACE,
-        INVALID_REQUEST, ASKS_DISABLED, OPTION_FORBIDDEN, MODEL_NOT_CONFIGURED, CONVERSATION_NOT_FOUND, NOT_OWNER,
-        ASK_NOT_PENDING, UNKNOWN_BUTTON, INVALID_ANSWER.
+        followed by `done`. UNAVAILABLE in the middle means that this server can't go on with it: watch the turn elsewhere,
+        after the last sequence received. A repeat with the same request id streams the first turn from its first event;
+        without one it is another turn.
+        Reasons: PROMPT_REQUIRED, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, BUTTON_ID_REQUIRED, TURN_ID_REQUIRED,
+        UNKNOWN_SURFACE, INVALID_REQUEST, ASKS_DISABLED, OPTION_FORBIDDEN, MODEL_NOT_CONFIGURED, CONVERSATION_NOT_FOUND,
+        NOT_OWNER, ASK_NOT_PENDING, UNKNOWN_BUTTON, INVALID_ANSWER, TURN_NOT_FOUND, TURN_NOT_RETRYABLE, REQUEST_ID_REUSED,
+        RATE_LIMITED.
         """
 
     @_abc_1.abstractmethod
@@ -111,9 +146,34 @@ class TurnServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _turns_pb2.TurnRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_turns_pb2.TurnResponse, _abc.Awaitable[_turns_pb2.TurnResponse]]:
-        """Runs the same turn and answers when it has ended. A small client needs no more than this and the card.
+        """Runs the same turn and answers when it has ended. A small client needs no more than this and the card. A repeat with
+        the same request id waits for the first turn and gets its result.
 
         Reasons: those of StreamTurn.
+        """
+
+    @_abc_1.abstractmethod
+    def WatchTurn(
+        self,
+        request: _turns_pb2.WatchTurnRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_turns_pb2.WatchTurnResponse], _abc.AsyncIterator[_turns_pb2.WatchTurnResponse]]:
+        """Streams the events of a turn after a place, then those to come, and ends after `done`. Works on any server, for a turn
+        that runs, waits or has ended; changes nothing.
+
+        Reasons: INVALID_REQUEST, TURN_ID_REQUIRED, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, TURN_NOT_FOUND,
+        EVENTS_EXPIRED, RATE_LIMITED.
+        """
+
+    @_abc_1.abstractmethod
+    def GetTurn(
+        self,
+        request: _turns_pb2.GetTurnRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_turns_pb2.GetTurnResponse, _abc.Awaitable[_turns_pb2.GetTurnResponse]]:
+        """Reads where a turn stands, and how it ended.
+
+        Reasons: INVALID_REQUEST, TURN_ID_REQUIRED, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, TURN_NOT_FOUND.
         """
 
     @_abc_1.abstractmethod

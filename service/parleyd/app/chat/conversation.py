@@ -1,28 +1,39 @@
 """A conversation in the terminal: what the person does goes out, what happens comes back."""
 
-from collections import deque
-from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Final
 
 import grpc
 
-from parley import Client, ParleyError, error_of
-from parley.v1.conversations_pb2 import GetConversationRequest, ListMessagesRequest, Message
+from parley import Client, ParleyError, error_of, turn_events
+from parley.v1.conversations_pb2 import GetConversationRequest, Message
 from parley.v1.turns_pb2 import (
     AnswerInput,
     ButtonInput,
     ListPendingAsksRequest,
     PromptInput,
+    RetryInput,
     StreamTurnRequest,
-    TurnDone,
     TurnEvent,
+    WatchTurnRequest,
 )
 from parleyd.app.chat.answering import read_answer
 from parleyd.app.chat.menus import PersonInput, Sheet
+from parleyd.app.chat.past import latest_lines
+from parleyd.app.chat.previews import ReplyPreview
 from parleyd.app.chat.questions import OpenQuestion, told
+from parleyd.app.chat.retrying import read_after_failure, try_again
 from parleyd.app.chat.sheets import sheet_of
 from parleyd.app.chat.terminal import Terminal
+from parleyd.app.chat.tool_results import told_failure
 
-LINES_SHOWN_AGAIN = 6
+PATIENCE_SECONDS: Final = 60.0
+"""How long a turn is tried for while no server says a word, as one that starts again does not."""
+
+_ELSEWHERE: Final = {
+    "ASK_NOT_PENDING": "This question was answered or dropped elsewhere.",
+    "TURN_NOT_RETRYABLE": "This was tried again elsewhere, or the conversation went on.",
+}
 
 
 def explain(fault: ParleyError) -> str:
@@ -38,15 +49,20 @@ class Chat:
     """One person's conversation with the agent, held in a terminal.
 
     The service keeps the conversation: who leaves with a question open finds it again, here or on
-    another device.
+    another device. A turn goes on when its server does not: it is watched wherever it runs.
     """
 
-    def __init__(self, client: Client, terminal: Terminal) -> None:
+    def __init__(
+        self, client: Client, terminal: Terminal, *, patience: float = PATIENCE_SECONDS
+    ) -> None:
         self._client = client
         self._terminal = terminal
+        self._patience = patience
         self._conversation_id = ""
         self._title = ""
         self._sheet: Sheet | None = None
+        self._failed_turn_id = ""
+        """Names the failed turn that may be tried again; empty where there is none."""
 
     async def run(self, conversation_id: str = "") -> None:
         """Converses until the person leaves.
@@ -91,23 +107,30 @@ class Chat:
         )
 
     async def _catch_up(self) -> None:
-        """Shows the latest lines of the conversation and what it waits on."""
-        await self._reload()
-        latest = deque(
-            [message async for message in self._messages() if message.text], LINES_SHOWN_AGAIN
-        )
-        for message in latest:
-            match message.type:
-                case Message.TYPE_USER:
-                    self._terminal.say(f"› {message.text}")
-                case Message.TYPE_ASSISTANT:
-                    self._terminal.show_reply(message.text)
-                case _:
-                    pass
+        """Shows the latest lines of the conversation and what it waits on.
+
+        A turn that runs is watched to its end.
+        """
+        running_turn_id = await self._reload()
+        for line in await latest_lines(self._client, self._conversation_id, running_turn_id):
+            if line.type == Message.TYPE_USER:
+                self._terminal.say(f"› {line.text}")
+                continue
+            self._terminal.show_reply(line.text)
+            if line.status == Message.STATUS_ERROR:
+                self._terminal.say("The agent got no further.")
+        if running_turn_id:
+            await self._follow(
+                WatchTurnRequest(conversation_id=self._conversation_id, turn_id=running_turn_id)
+            )
 
     async def _next_input(self) -> PersonInput | None:
+        failed = self._failed_turn_id
         if self._sheet:
-            return await read_answer(self._terminal, self._sheet)
+            others = [try_again(failed)] if failed else []
+            return await read_answer(self._terminal, self._sheet, others)
+        if failed:
+            return await read_after_failure(self._terminal, failed)
         return await self._terminal.read_message()
 
     async def _take_turn(self, said: PersonInput) -> None:
@@ -119,34 +142,58 @@ class Chat:
                 request.answer.CopyFrom(said)
             case ButtonInput():
                 request.button.CopyFrom(said)
-        try:
-            with self._terminal.working():
-                async for response in self._client.turns.StreamTurn(request):
-                    await self._show(response.event)
-        except grpc.aio.AioRpcError as error:
-            await self._explain(error)
+            case RetryInput():
+                request.retry.CopyFrom(said)
+        await self._follow(request)
 
-    async def _show(self, event: TurnEvent) -> None:
+    async def _follow(self, request: StreamTurnRequest | WatchTurnRequest) -> None:
+        """Shows a turn to its end, or why there is none."""
+        events = turn_events(self._client, request, patience=self._patience)
+        try:
+            with self._terminal.working() as preview:
+                async with aclosing(events):
+                    async for event in events:
+                        await self._show(event, preview)
+        except ParleyError as fault:
+            await self._explain(fault)
+        except grpc.aio.AioRpcError as error:
+            await self._explain(error_of(error))
+
+    async def _show(self, event: TurnEvent, preview: ReplyPreview) -> None:
+        if event.sequence:
+            preview.drop()  # what is stored comes whole (spec turns 6.5)
         match event.WhichOneof("event"):
             case "started":
                 self._conversation_id = event.started.conversation_id
+                self._failed_turn_id = ""
             case "ask_resolved":
                 self._sheet = None
+            case "text_preview":
+                preview.add(event.text_preview.delta)
+            case "preview_discarded":
+                preview.drop()
+            case "resumed":
+                self._terminal.say("The agent was interrupted and goes on.")
             case "text":
                 self._terminal.show_reply(event.text.text)
             case "tool_call":
                 self._terminal.say(f"The agent uses {event.tool_call.tool_name}.")
+            case "tool_result":
+                if failure := told_failure(event.tool_result):
+                    self._terminal.say(failure)
             case "ask":
                 ask = event.ask
                 self._wait_on(OpenQuestion(ask.tool_call_id, ask.input, ask.simple))
             case "error":
                 self._terminal.show_fault(event.error.message)
             case "done":
-                await self._finish(event.done)
-            case "tool_result" | None:
+                await self._finish(event)
+            case None:
                 pass
 
-    async def _finish(self, done: TurnDone) -> None:
+    async def _finish(self, event: TurnEvent) -> None:
+        done = event.done
+        self._failed_turn_id = event.turn_id if done.retryable else ""
         if done.title and done.title != self._title:
             self._title = done.title
             self._terminal.say(f"— {done.title} —")
@@ -154,12 +201,11 @@ class Chat:
         if done.pending_tool_call_id != seen:
             await self._reload()  # another turn asked or answered meanwhile (spec turns 6.2)
 
-    async def _explain(self, error: grpc.aio.AioRpcError) -> None:
+    async def _explain(self, fault: ParleyError) -> None:
         """Shows a refusal, and where the conversation stands now."""
-        fault = error_of(error)
-        elsewhere = fault.reason == "ASK_NOT_PENDING"
+        elsewhere = _ELSEWHERE.get(fault.reason)
         if elsewhere:
-            self._terminal.say("This question was answered or dropped elsewhere.")
+            self._terminal.say(elsewhere)
         elif fault.reason == "INVALID_ANSWER" and fault.fields and self._sheet:
             names = self._sheet.names
             self._terminal.show_fault(
@@ -173,33 +219,30 @@ class Chat:
             return
         try:
             await (self._catch_up() if elsewhere else self._reload())
-        except grpc.aio.AioRpcError as again:
-            self._terminal.show_fault(explain(error_of(again)))
+        except grpc.aio.AioRpcError as error:
+            again = explain(error_of(error))
+            if again != explain(fault):
+                self._terminal.show_fault(again)
 
-    async def _reload(self) -> None:
-        """Reads what the conversation waits on from the service, which alone knows."""
+    async def _reload(self) -> str:
+        """Reads what the conversation waits on from the service, which alone knows.
+
+        Returns the turn that runs, or nothing.
+        """
         response = await self._client.conversations.GetConversation(
             GetConversationRequest(conversation_id=self._conversation_id)
         )
         conversation = response.conversation
         self._title = conversation.title
+        self._failed_turn_id = conversation.retryable_turn_id
         if conversation.HasField("pending_ask"):
             ask = conversation.pending_ask
             self._wait_on(OpenQuestion(ask.tool_call_id, ask.input, ask.simple))
         else:
             self._sheet = None
+        return conversation.running_turn_id
 
     def _wait_on(self, question: OpenQuestion) -> None:
         """Makes an empty sheet, unless the person is at one for this very question."""
         if self._sheet is None or self._sheet.question.tool_call_id != question.tool_call_id:
             self._sheet = sheet_of(question)
-
-    async def _messages(self) -> AsyncIterator[Message]:
-        request = ListMessagesRequest(conversation_id=self._conversation_id)
-        while True:
-            response = await self._client.conversations.ListMessages(request)
-            for message in response.messages:
-                yield message
-            if not response.next_page_token:
-                return
-            request.page_token = response.next_page_token

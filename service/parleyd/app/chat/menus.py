@@ -1,15 +1,15 @@
-"""What a terminal offers for a question: a menu, and what its lines do."""
+"""What a terminal offers, for a question above all: a menu, and what its lines do."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from parley import FieldFault
-from parley.v1.turns_pb2 import AnswerInput, ButtonInput, PromptInput
+from parley.v1.turns_pb2 import AnswerInput, ButtonInput, PromptInput, RetryInput
 from parleyd.app.chat.questions import OpenQuestion
 from parleyd.app.chat.terminal import Terminal
 
-PersonInput: TypeAlias = PromptInput | AnswerInput | ButtonInput
+PersonInput: TypeAlias = PromptInput | AnswerInput | ButtonInput | RetryInput
 """What a person did: the inputs of a turn."""
 
 Step: TypeAlias = Callable[[Terminal], Awaitable[PersonInput | None]]
@@ -61,3 +61,31 @@ class Sheet(Protocol):
     def refuse(self, faults: Sequence[FieldFault], /) -> None:
         """Takes note of what the service says is wrong, so that it is asked for again."""
         ...
+
+
+async def write(terminal: Terminal) -> PromptInput | None:
+    """Returns what the person writes."""
+    return await terminal.read_message()
+
+
+async def pick_input(
+    terminal: Terminal, question: str, menu_now: Callable[[], Menu]
+) -> PersonInput | None:
+    """Shows a menu until a line leads to an input, and returns that; nothing when they leave."""
+    while True:
+        menu = menu_now()
+        if menu.handoff:
+            terminal.say("There are more answers than fit here; another app may offer them.")
+        item = await terminal.pick(
+            question,
+            [(item.label, item.description, item) for item in menu.items],
+            preselected=menu.preselected,
+        )
+        if item is None:
+            return None
+        match item.does:
+            case PromptInput() | AnswerInput() | ButtonInput() | RetryInput() as said:
+                return said
+            case step:
+                if said := await step(terminal):
+                    return said

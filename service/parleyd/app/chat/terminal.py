@@ -1,6 +1,5 @@
 """The person's terminal: shows what the agent says and reads what the person does."""
 
-import re
 from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -8,25 +7,20 @@ from typing import Any, TypeVar
 import questionary
 from prompt_toolkit.completion import PathCompleter
 from prompt_toolkit.history import InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent, merge_key_bindings
+from prompt_toolkit.keys import Keys
 from rich.console import Console
+from rich.live import Live
 from rich.markdown import Markdown
 from rich.panel import Panel
 from rich.text import Text
 
 from parley.v1.turns_pb2 import PromptInput
 from parleyd.app.chat.editor import EditorFailed, EditorMissing, edited, editor_command
+from parleyd.app.chat.previews import ReplyPreview
+from parleyd.app.chat.printable import printable
 
 Item = TypeVar("Item")
-
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def printable(text: str) -> str:
-    """Returns `text` without what could steer the terminal or turn the reading direction.
-
-    What agents and services write is not trusted with the screen.
-    """
-    return _UNPRINTABLE.sub("", text)
 
 
 class Terminal:
@@ -94,8 +88,10 @@ class Terminal:
         """Returns the value of the picked line. A line is its label, its description, its value."""
         choices = _choices([(label, description) for label, description, _ in lines])
         index: int | None = await _asked(
-            questionary.select(
-                printable(question), choices, default=choices[preselected], qmark="?"
+            _leavable(
+                questionary.select(
+                    printable(question), choices, default=choices[preselected], qmark="?"
+                )
             )
         )
         return None if index is None else lines[index][2]
@@ -108,7 +104,7 @@ class Terminal:
         for choice, (_, _, value) in zip(choices, lines, strict=True):
             choice.checked = value in checked
         indices: list[int] | None = await _asked(
-            questionary.checkbox(printable(question), choices, qmark="?")
+            _leavable(questionary.checkbox(printable(question), choices, qmark="?"))
         )
         return None if indices is None else [lines[index][2] for index in indices]
 
@@ -144,10 +140,14 @@ class Terminal:
         self._console.print(Text(printable(text), style="dim"))
 
     @contextmanager
-    def working(self) -> Generator[None]:
-        """Shows that the agent works, until the context ends."""
-        with self._console.status(Text("The agent works …", style="dim")):
-            yield
+    def working(self) -> Generator[ReplyPreview]:
+        """Shows that the agent works and what it writes, until the context ends.
+
+        What is shown meanwhile stays above it. Where the output is no terminal there is neither.
+        """
+        preview = ReplyPreview()
+        with Live(preview, console=self._console, transient=True, refresh_per_second=12.5):
+            yield preview
 
 
 def _choices(lines: Sequence[tuple[str, str]]) -> list[questionary.Choice]:
@@ -157,6 +157,19 @@ def _choices(lines: Sequence[tuple[str, str]]) -> list[questionary.Choice]:
         )
         for index, (label, description) in enumerate(lines)
     ]
+
+
+def _leavable(menu: questionary.Question) -> questionary.Question:
+    """Lets Ctrl-D leave a menu too, as it leaves a line."""
+    keys = KeyBindings()
+
+    @keys.add(Keys.ControlD, eager=True)
+    def leave(event: KeyPressEvent) -> None:
+        event.app.exit(exception=EOFError)
+
+    bindings = menu.application.key_bindings
+    menu.application.key_bindings = merge_key_bindings([bindings, keys] if bindings else [keys])
+    return menu
 
 
 async def _asked(question: questionary.Question) -> Any:  # noqa: ANN401 - questionary's answers are untyped

@@ -26,7 +26,7 @@ class Phone:
         self._client = client
 
     async def say(self, text: str, conversation_id: str) -> list[TurnEvent]:
-        """Returns the events of a turn, to the last. Without a conversation the turn makes one.
+        """Returns the stored events of a turn. Without a conversation the turn makes one.
 
         Raises:
             grpc.aio.AioRpcError: The call failed.
@@ -34,7 +34,11 @@ class Phone:
         request = StreamTurnRequest(
             conversation_id=conversation_id, prompt=PromptInput(text=text), surface=SURFACE_FULL
         )
-        return [response.event async for response in self._client.turns.StreamTurn(request)]
+        return [
+            response.event
+            async for response in self._client.turns.StreamTurn(request)
+            if response.event.sequence  # neither a preview nor a sign of life
+        ]
 
     async def messages(self, conversation_id: str) -> list[Message]:
         """Returns the stored lines of a conversation.

@@ -23,7 +23,7 @@ from parleyd.models.script import (
     as_message,
     last_prompt,
 )
-from parleyd.turns.model import ModelCall, Part, TextPart, ToolOutcome
+from parleyd.turns.model import ModelCall, StreamPart, TextPart, ToolOutcome
 
 PROVIDER: Final = "demo"
 MODEL_ID: Final = "demo"
@@ -41,7 +41,7 @@ class DemoModel(PlayedModel):
         super().__init__(_decide, provider=PROVIDER, model_id=MODEL_ID)
         self._pause = pause
 
-    async def play(self, step: ScriptedStep) -> AsyncGenerator[Part, None]:
+    async def play(self, step: ScriptedStep) -> AsyncGenerator[StreamPart, None]:
         """Plays one step at the pace of somebody who types.
 
         Raises:

@@ -1,0 +1,41 @@
+"""Tokens that were checked a moment ago: a signature costs more than the rest of a call."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final
+
+KNOWN_SECONDS: Final = 60
+"""A token is checked anew after this, so a key that was withdrawn counts no longer than that."""
+KNOWN_TOKENS: Final = 10_000
+
+
+class KnownTokens:
+    """Remembers whose a token is, for a minute and never beyond its end.
+
+    Of too many the one that was used longest ago is forgotten. `clock` tells the time as tokens do,
+    in seconds since 1970.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._owners: OrderedDict[str, tuple[str, float]] = OrderedDict()
+
+    def owner(self, token: str) -> str | None:
+        """Returns the owner of a token that was checked lately; None where it was not."""
+        known = self._owners.get(token)
+        if known is None:
+            return None
+        owner, until = known
+        if self._clock() >= until:
+            del self._owners[token]
+            return None
+        self._owners.move_to_end(token)
+        return owner
+
+    def remember(self, token: str, owner: str, end: float) -> None:
+        """Notes that a token was checked and counts until `end`."""
+        self._owners[token] = (owner, min(end, self._clock() + KNOWN_SECONDS))
+        self._owners.move_to_end(token)
+        while len(self._owners) > KNOWN_TOKENS:
+            self._owners.popitem(last=False)

@@ -1,0 +1,135 @@
+"""Retention: what is removed when it has served its time (spec turns 16.1, 16.2)."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import Connection, Select, delete, func, literal, literal_column, select, update
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from parleyd.contract import limits
+from parleyd.store.engine import Database
+from parleyd.store.statements import run
+from parleyd.store.tables import conversation_requests, turn_events, turns
+
+ROWS_AT_ONCE: Final = 500
+"""How many turns, or requests, one transaction clears: few enough to be done in a moment."""
+
+
+@dataclass(frozen=True)
+class ClearedRows:
+    """What a round removed: events, and request ids of turns and of conversations."""
+
+    events: int = 0
+    turn_requests: int = 0
+    conversation_requests: int = 0
+
+
+async def clear_old_rows(engine: AsyncEngine) -> ClearedRows:
+    """Removes the events of turns closed long ago, and request ids that nobody repeats any more.
+
+    Works in short transactions, and may run in several processes at once: each takes rows that no
+    other one has.
+
+    Raises:
+        Unavailable: The database can't be reached. What was removed until then stays removed.
+    """
+    database = Database(engine)
+    events = await _clear(database, _OLD_EVENTS)
+    turn_requests = await _clear(database, _OLD_TURN_REQUESTS)
+    requests = await _clear(database, _OLD_CONVERSATION_REQUESTS)
+    return ClearedRows(events, turn_requests, requests)
+
+
+async def _clear(database: Database, batch: Select[int, int]) -> int:
+    """Runs a batch until it finds no full one; it returns what it found and what it removed."""
+
+    def clear(connection: Connection) -> tuple[int, int]:
+        found, removed = run(connection, batch).one()
+        return found, removed
+
+    removed = 0
+    while True:
+        found, just_removed = await database.write(clear, _is_tried_again)
+        removed += just_removed
+        if found < ROWS_AT_ONCE:
+            return removed
+
+
+def _is_tried_again(connection: Connection) -> bool:
+    """Answers for a lost COMMIT: the next round finds out by itself."""
+    del connection
+    return False
+
+
+# ---------------------------------------------------------------- statements
+
+_EVENT_END: Final = func.now() - literal(timedelta(hours=limits.EVENT_HOURS))
+_REQUEST_END: Final = func.now() - literal(timedelta(hours=limits.REQUEST_ID_HOURS))
+
+# The first event of a turn finds it by an index, and is claimed for all of them.
+_OLD_TURNS: Final = (
+    select(turn_events.c.turn_id)
+    .join_from(turn_events, turns, turns.c.id == turn_events.c.turn_id)
+    .where(
+        turn_events.c.sequence == literal_column("1"),
+        turn_events.c.create_time < _EVENT_END,
+        turns.c.close_time < _EVENT_END,
+    )
+    .order_by(turn_events.c.create_time)
+    .limit(ROWS_AT_ONCE)
+    .with_for_update(of=turn_events, skip_locked=True)
+    .cte("old_turns")
+)
+_REMOVED_EVENTS: Final = (
+    delete(turn_events)
+    .where(turn_events.c.turn_id == _OLD_TURNS.c.turn_id)
+    .returning(turn_events.c.sequence)
+    .cte("removed")
+)
+_OLD_EVENTS: Final = select(
+    select(func.count()).select_from(_OLD_TURNS).scalar_subquery(),
+    select(func.count()).select_from(_REMOVED_EVENTS).scalar_subquery(),
+)
+
+_NAMED_TURNS: Final = (
+    select(turns.c.id)
+    .where(turns.c.request_id.is_not(None), turns.c.create_time < _REQUEST_END)
+    .order_by(turns.c.create_time)
+    .limit(ROWS_AT_ONCE)
+    .with_for_update(key_share=True, skip_locked=True)
+    .cte("named_turns")
+)
+_CLEARED_TURNS: Final = (
+    update(turns)
+    .where(turns.c.id == _NAMED_TURNS.c.id)
+    .values(request_id=None, request_hash=None)
+    .returning(turns.c.id)
+    .cte("cleared")
+)
+_OLD_TURN_REQUESTS: Final = select(
+    select(func.count()).select_from(_NAMED_TURNS).scalar_subquery(),
+    select(func.count()).select_from(_CLEARED_TURNS).scalar_subquery(),
+)
+
+_OLD_REQUESTS: Final = (
+    select(conversation_requests.c.owner, conversation_requests.c.request_id)
+    .where(conversation_requests.c.create_time < _REQUEST_END)
+    .order_by(conversation_requests.c.create_time)
+    .limit(ROWS_AT_ONCE)
+    .with_for_update(skip_locked=True)
+    .cte("old_requests")
+)
+_REMOVED_REQUESTS: Final = (
+    delete(conversation_requests)
+    .where(
+        conversation_requests.c.owner == _OLD_REQUESTS.c.owner,
+        conversation_requests.c.request_id == _OLD_REQUESTS.c.request_id,
+    )
+    .returning(conversation_requests.c.request_id)
+    .cte("removed")
+)
+_OLD_CONVERSATION_REQUESTS: Final = select(
+    select(func.count()).select_from(_OLD_REQUESTS).scalar_subquery(),
+    select(func.count()).select_from(_REMOVED_REQUESTS).scalar_subquery(),
+)

@@ -1,0 +1,38 @@
+"""How the functions of a deployment are called: coroutines on the loop, all others in a thread."""
+
+import asyncio
+import inspect
+from collections.abc import Callable
+
+
+async def called(function: Callable[..., object], /, *args: object, **named: object) -> object:
+    """Returns what a function returns. Context variables are those of the caller, also in a thread.
+
+    A thread can't be stopped: who gives up waiting leaves the function running to its end.
+
+    Raises:
+        RuntimeError: The function raised what would end more than its own call: it left the
+            interpreter, or a task of its own was cancelled.
+    """
+    try:
+        if inspect.iscoroutinefunction(function):
+            return await function(*args, **named)
+        result = await asyncio.to_thread(_contained, function, args, named)
+        return await result if inspect.isawaitable(result) else result
+    except SystemExit as error:
+        raise RuntimeError("The function left the interpreter.") from error
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task and task.cancelling():
+            raise
+        raise RuntimeError("A task of the function's own was cancelled.") from error
+
+
+def _contained(
+    function: Callable[..., object], args: tuple[object, ...], named: dict[str, object]
+) -> object:
+    try:
+        return function(*args, **named)
+    except StopIteration as error:
+        # A future can't carry it, and whoever awaits would wait for ever.
+        raise RuntimeError("The function ran out of an iterator.") from error

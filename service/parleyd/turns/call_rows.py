@@ -1,0 +1,30 @@
+"""The rows of calls that are no asks: what their events told, kept in the conversation (4.3)."""
+
+from collections.abc import Iterable, Iterator
+
+from parleyd.contract.events import EventBody, ToolCalled, ToolReturned
+from parleyd.contract.messages import MessageDraft
+
+
+def call_rows(events: Iterable[EventBody]) -> Iterator[MessageDraft]:
+    """Yields a row for every call and every result among the events, in their order."""
+    for event in events:
+        match event:
+            case ToolCalled():
+                yield MessageDraft(
+                    type="tool_call",
+                    text=f"Tool call: {event.tool_name}",
+                    tool_call_id=event.tool_call_id,
+                    tool_name=event.tool_name,
+                    args=event.args,
+                )
+            case ToolReturned():
+                yield MessageDraft(
+                    type="tool_result",
+                    text=f"Tool result: {event.tool_name}",
+                    tool_call_id=event.tool_call_id,
+                    tool_name=event.tool_name,
+                    result=event.result,
+                )
+            case _:
+                pass

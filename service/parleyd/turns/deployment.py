@@ -1,0 +1,30 @@
+"""What every turn of a process shares."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from parleyd.turns.followers import Followers
+from parleyd.turns.model import Model
+from parleyd.turns.options import TurnOptions
+from parleyd.turns.ports import Ids, LeaseStore, RequestLog, TurnReader, TurnStore
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """The parts that turns are made of, and the name of this process on its leases.
+
+    `model_of_key` makes a model that uses a caller's own provider key; None where the deployment
+    takes none.
+    """
+
+    store: TurnStore
+    leases: LeaseStore
+    reader: TurnReader
+    request_log: RequestLog
+    model: Model | None
+    title_model: Model | None
+    model_of_key: Callable[[str], Model] | None
+    ids: Ids
+    options: TurnOptions
+    holder: str
+    followers: Followers

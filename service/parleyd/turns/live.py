@@ -1,0 +1,136 @@
+"""A turn that runs in this process, as those who follow it here see it."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from uuid import UUID
+
+from parleyd.contract import limits
+from parleyd.contract.errors import ParleyError
+from parleyd.contract.events import TurnEvent
+from parleyd.contract.turns import TurnResult
+
+
+class StepText:
+    """The text of a step while it streams: sent as previews, never stored (spec turns 6.5).
+
+    `after` is the last event committed before the step. A step that calls a tool is `dropped`: its
+    text is no reply.
+    """
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+        self.pieces: list[str] = []
+        self.dropped = False
+
+    @property
+    def text(self) -> str:
+        """Returns all the text so far."""
+        return "".join(self.pieces)
+
+
+class LiveTurn:
+    """Committed events of a turn, from the first that this process stored, and the running step.
+
+    Followers keep a place and nothing else: they may leave at any time, and a slow one holds nobody
+    up. `changed` is called after every change.
+    """
+
+    def __init__(
+        self, turn_id: UUID, conversation_id: UUID, after: int, changed: Callable[[UUID], None]
+    ) -> None:
+        self.turn_id = turn_id
+        self.conversation_id = conversation_id
+        self.step: StepText | None = None
+        self.result: TurnResult | None = None
+        self.error: ParleyError | None = None
+        self.elsewhere = False
+        self._after = after
+        self._events: list[TurnEvent] = []
+        self._changed = changed
+        self._ended = asyncio.Event()
+        self._told = float("-inf")
+        self._telling: asyncio.TimerHandle | None = None
+
+    @property
+    def last_event(self) -> int:
+        """Returns the number of the last event that is known here."""
+        return self._after + len(self._events)
+
+    def reaches(self, place: int) -> bool:
+        """Tells whether every event after `place` is known here."""
+        return not self.elsewhere and place >= self._after
+
+    def since(self, place: int) -> Sequence[TurnEvent]:
+        """Returns the events after `place`."""
+        return self._events[place - self._after :]
+
+    @property
+    def step_text(self) -> str:
+        """Returns what the running step has said, empty once it has called a tool."""
+        return self.step.text if self.step and not self.step.dropped else ""
+
+    def append(self, events: Sequence[TurnEvent]) -> None:
+        """Adds events whose transaction has committed."""
+        if events:
+            self._events.extend(events)
+            self._changed(self.turn_id)
+
+    def begin_step(self) -> StepText:
+        """Begins the text of a step."""
+        self.step = StepText(self.last_event)
+        return self.step
+
+    def say(self, text: str) -> None:
+        """Adds text to the running step. Those who follow are woken at most every 50 ms for it."""
+        if not self.step or not text:
+            return
+        self.step.pieces.append(text)
+        if self._telling is None:
+            loop = asyncio.get_running_loop()
+            due = self._told + limits.PREVIEW_SECONDS
+            if loop.time() >= due:
+                self._tell()
+            else:
+                self._telling = loop.call_at(due, self._tell)
+
+    def drop(self) -> None:
+        """Withdraws the text of the running step."""
+        if self.step and not self.step.dropped:
+            self.step.dropped = True
+            self._changed(self.turn_id)
+
+    def end(self, result: TurnResult) -> None:
+        """Notes how the turn ended; its `done` event is appended."""
+        self.result = result
+        self._end()
+
+    def give_up(self, error: ParleyError) -> None:
+        """Notes that this process can't go on with the turn, which is not closed."""
+        self.error = error
+        self._end()
+
+    def move(self) -> None:
+        """Notes that another process goes on with the turn: storage alone has its events."""
+        self.elsewhere = True
+        self.step = None
+        self._end()
+
+    async def wait(self) -> TurnResult | None:
+        """Waits for the turn's end and returns how it ended; None where it goes on elsewhere.
+
+        Raises:
+            ParleyError: This process can't go on with it, and it is not closed.
+        """
+        await self._ended.wait()
+        if self.error:
+            raise self.error
+        return self.result
+
+    def _end(self) -> None:
+        self._ended.set()
+        self._changed(self.turn_id)
+
+    def _tell(self) -> None:
+        self._telling = None
+        self._told = asyncio.get_running_loop().time()
+        self._changed(self.turn_id)

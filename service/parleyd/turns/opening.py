@@ -1,0 +1,128 @@
+"""Opens a turn: its checks in their order, then TX1 (spec turns 3.2)."""
+
+import asyncio
+from dataclasses import dataclass
+from uuid import UUID
+
+from parleyd.contract.errors import ModelNotConfigured, OptionForbidden
+from parleyd.contract.turns import AnswerInput, TurnRequest
+from parleyd.turns.checks import (
+    as_retried,
+    check_input,
+    check_limits,
+    check_model,
+    check_options,
+    check_repeat,
+    wanted_of,
+)
+from parleyd.turns.deployment import Deployment
+from parleyd.turns.instructions import Instructions, instructions
+from parleyd.turns.model import Model
+from parleyd.turns.ports import OpenedTurn, Opening, RepeatedRequest, RequestSeen
+from parleyd.turns.tools import TurnContext
+
+
+@dataclass(frozen=True)
+class ReadyTurn:
+    """A turn that is stored, with all that running it takes."""
+
+    turn: OpenedTurn
+    model: Model
+    title_model: Model | None
+    told: Instructions
+
+
+async def open_turn(
+    shared: Deployment, turn_id: UUID, request: TurnRequest
+) -> ReadyTurn | RepeatedRequest:
+    """Checks a request and stores its turn; of a repeated request returns the turn it made.
+
+    Raises:
+        ParleyError: A check failed; nothing was stored.
+    """
+    check_options(request, shared.options)
+    own_model, title_model = _models(shared, request)
+    model = check_model(request, own_model)
+    # A digest over an answer may be over megabytes of files.
+    wanted = (
+        await asyncio.to_thread(wanted_of, request)
+        if isinstance(request.input, AnswerInput) and request.request_id
+        else wanted_of(request)
+    )
+    situation = await shared.store.read_situation(request.owner, wanted)
+    if situation.repeated:
+        check_repeat(wanted.request, situation.repeated)
+        return situation.repeated
+    check_limits(request, situation, shared.options.limits)
+    turn_input = await check_input(request, situation)
+    request = as_retried(request, situation.failed)
+    new_conversation_id = shared.ids.uuid()
+    conversation = situation.conversation
+    context = TurnContext(
+        owner=request.owner,
+        conversation_id=request.conversation_id or new_conversation_id,
+        turn_id=turn_id,
+        input_kind=request.input.kind,
+        surface=request.surface or "full",
+        project=conversation.project if conversation else request.project,
+    )
+    told = await instructions(shared.options, model, context, request.system_instruction)
+    opening = Opening(
+        turn_id=turn_id,
+        owner=request.owner,
+        conversation_id=request.conversation_id,
+        new_conversation_id=new_conversation_id,
+        input=turn_input,
+        surface=context.surface,
+        model=model.model_id,
+        holder=shared.holder,
+        project=request.project,
+        system_instruction=request.system_instruction,
+        request=wanted.request,
+        caller_key=request.caller_key is not None,
+        seen=situation,
+    )
+    try:
+        turn = await shared.store.open_turn(opening)
+    except RequestSeen as seen:
+        check_repeat(wanted.request, seen.turn)
+        return seen.turn
+    return ReadyTurn(turn, model, title_model, told)
+
+
+async def take_up(shared: Deployment, turn: OpenedTurn) -> ReadyTurn:
+    """Returns a turn that was taken over with what running it takes, built from stored values.
+
+    Raises:
+        ModelNotConfigured: There is no model here.
+    """
+    context = TurnContext(
+        owner=turn.owner,
+        conversation_id=turn.lease.conversation_id,
+        turn_id=turn.lease.turn_id,
+        input_kind=turn.input_kind,
+        surface=turn.surface,
+        project=turn.project,
+    )
+    if shared.model is None:
+        raise ModelNotConfigured
+    model = shared.model
+    told = await instructions(shared.options, model, context, turn.system_instruction)
+    return ReadyTurn(turn, model, shared.title_model, told)
+
+
+def _models(shared: Deployment, request: TurnRequest) -> tuple[Model | None, Model | None]:
+    """Returns the model of a turn and that of its title: with the caller's own key, if it has one.
+
+    Raises:
+        OptionForbidden: The deployment takes no keys of callers.
+    """
+    if request.caller_key is None:
+        return shared.model, shared.title_model
+    if shared.model_of_key is None:
+        raise OptionForbidden(
+            "caller_key",
+            "This deployment takes no provider keys from clients; leave x-ai-api-key out.",
+        )
+    model = shared.model_of_key(request.caller_key.get_secret_value())
+    return model, model

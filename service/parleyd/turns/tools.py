@@ -1,0 +1,97 @@
+"""The port of host tools: functions of the deployment that the model may call (spec turns 9.1)."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+from uuid import UUID
+
+from pydantic import JsonValue
+
+from parleyd.contract.surfaces import Surface
+from parleyd.contract.turns import InputKind
+
+
+@dataclass(frozen=True)
+class TurnContext:
+    """What the tools of one turn may depend on: stored values only.
+
+    So a retry, or another process that goes on with the turn, builds the same set.
+    """
+
+    owner: str
+    conversation_id: UUID
+    turn_id: UUID
+    input_kind: InputKind
+    surface: Surface
+    project: str | None
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """Where one call of a tool comes from.
+
+    `idempotency_key` is the same for every run of this call, in whatever turn or process: a tool
+    that hands it on to what it calls has its effect once.
+    """
+
+    owner: str
+    conversation_id: UUID
+    turn_id: UUID
+    tool_call_id: str
+    idempotency_key: str
+
+
+class ToolFailed(Exception):
+    """A tool could not do what it was asked. The text goes to the model and to the client."""
+
+
+class HostTool(Protocol):
+    """A tool that runs here.
+
+    `replay_safe` says that running it again with the same arguments and key does no harm: only such
+    a tool is run again when its process died or its turn failed inside it.
+    """
+
+    @property
+    def name(self) -> str:
+        """Names the tool, `[A-Za-z_][A-Za-z0-9_.-]{0,63}`."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """Tells the model what the tool does and when to use it."""
+        ...
+
+    @property
+    def schema(self) -> dict[str, JsonValue]:
+        """Is the JSON Schema of the arguments, an object at its root."""
+        ...
+
+    @property
+    def replay_safe(self) -> bool:
+        """Tells whether an interrupted run may be repeated."""
+        ...
+
+    @property
+    def seconds(self) -> float | None:
+        """Limits a run; None for the deployment's limit."""
+        ...
+
+    def faults(self, args: JsonValue) -> str | None:
+        """Returns what is wrong with arguments, for the model to mend; None when they fit."""
+        ...
+
+    async def run(self, args: JsonValue, context: ToolContext) -> JsonValue:
+        """Runs the tool with arguments that fit and returns its result.
+
+        Raises:
+            ToolFailed: It could not do it; anything else that is raised is told as a fault of ours.
+        """
+        ...
+
+
+ToolSet: TypeAlias = Mapping[str, HostTool]
+RequestTools: TypeAlias = Callable[[TurnContext], Awaitable[ToolSet]]
+"""Makes the tools of one turn, beside those that every turn has."""
+PromptHook: TypeAlias = Callable[[str, UUID, str | None], Awaitable[str | None]]
+"""Makes the system prompt of one turn from owner, conversation and project."""

@@ -1,0 +1,159 @@
+"""The outside of this layer, as small as its tests need it: a reader, a store and a host tool."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+from uuid import UUID
+
+from pydantic import JsonValue
+
+from parleyd.contract.errors import TurnNotFound
+from parleyd.contract.events import EventBody, ToolReturned, TurnEvent
+from parleyd.contract.executions import ToolStart
+from parleyd.contract.messages import MessageDraft
+from parleyd.contract.steps import Step
+from parleyd.contract.turns import Turn, TurnError, TurnResult
+from parleyd.turns.ports import (
+    CallPlace,
+    ChainContext,
+    EndedTurn,
+    Ending,
+    OpenedTurn,
+    Opening,
+    Situation,
+    StoredEvents,
+    Wanted,
+)
+from parleyd.turns.tools import ToolContext
+
+Body = Callable[[JsonValue, ToolContext], Awaitable[JsonValue]]
+
+
+class MemoryReader:
+    """Fulfils `TurnReader` with what a test puts into it, and counts what is read."""
+
+    def __init__(self) -> None:
+        self.events: defaultdict[UUID, list[TurnEvent]] = defaultdict(list)
+        self.closed: set[UUID] = set()
+        self.gone: set[UUID] = set()
+        """Turns whose events are not kept any more."""
+        self.reads = 0
+        self.polled: list[set[UUID]] = []
+
+    async def read_turn(self, owner: str, conversation_id: UUID, turn_id: UUID) -> Turn:
+        del owner, conversation_id
+        raise TurnNotFound(turn_id)
+
+    async def read_events(self, owner: str, turn_id: UUID, after: int) -> StoredEvents:
+        del owner
+        self.reads += 1
+        kept = () if turn_id in self.gone else tuple(self.events[turn_id])
+        found = StoredEvents(
+            tuple(event for event in kept if event.sequence > after),
+            len(self.events[turn_id]),
+            closed=turn_id in self.closed,
+        )
+        await asyncio.sleep(0)  # what was found may be old when it arrives
+        return found
+
+    async def read_last_events(self, turn_ids: Collection[UUID]) -> Mapping[UUID, int]:
+        self.polled.append(set(turn_ids))
+        return {turn_id: len(self.events[turn_id]) for turn_id in turn_ids}
+
+
+class MemoryStore:
+    """Fulfils `TurnStore` as far as opening turns and running tools need it."""
+
+    def __init__(self, situation: Situation | None = None) -> None:
+        self.situation = situation or Situation()
+        self.openings: list[Opening] = []
+        self.starts: list[tuple[ToolStart, bool]] = []
+        self.claimable = True
+        self.results: list[tuple[CallPlace, JsonValue, bool]] = []
+        self.refuses: dict[str, Exception] = {}
+        """What storing the result of a call raises, by the call's id."""
+
+    async def read_situation(self, owner: str, wanted: Wanted) -> Situation:
+        del owner, wanted
+        return self.situation
+
+    async def open_turn(self, opening: Opening) -> NoReturn:
+        self.openings.append(opening)
+        raise Opened
+
+    async def start_tool(self, turn: OpenedTurn, start: ToolStart, *, again: bool) -> bool:
+        del turn
+        self.starts.append((start, again))
+        return self.claimable
+
+    async def store_result(
+        self, turn: OpenedTurn, call: CallPlace, result: JsonValue, *, failed: bool
+    ) -> tuple[TurnEvent, ...]:
+        if error := self.refuses.get(call.tool_call_id):
+            raise error
+        self.results.append((call, result, failed))
+        body = ToolReturned(
+            tool_call_id=call.tool_call_id,
+            tool_name=call.tool_name,
+            result=result,
+            is_error=failed,
+        )
+        return (TurnEvent(turn_id=turn.lease.turn_id, sequence=len(self.results), body=body),)
+
+    async def read_chain(self, turn: OpenedTurn) -> ChainContext:
+        raise NotImplementedError
+
+    async def journal_step(
+        self,
+        turn: OpenedTurn,
+        step: Step,
+        events: Sequence[EventBody],
+        starts: Sequence[ToolStart],
+    ) -> tuple[TurnEvent, ...]:
+        raise NotImplementedError
+
+    async def keep_partial_text(self, turn: OpenedTurn, partial_text: str) -> None:
+        raise NotImplementedError
+
+    async def end_turn(self, turn: OpenedTurn, ending: Ending) -> EndedTurn:
+        raise NotImplementedError
+
+    async def close_turn(
+        self, turn: OpenedTurn, title: str | None, committed: TurnResult | None = None
+    ) -> EndedTurn:
+        raise NotImplementedError
+
+    async def fail_turn(
+        self, turn: OpenedTurn, error: TurnError, rows: Sequence[MessageDraft], partial_text: str
+    ) -> EndedTurn:
+        raise NotImplementedError
+
+
+class Opened(Exception):
+    """The store was asked to open a turn: all checks have passed."""
+
+
+async def nothing(args: JsonValue, context: ToolContext) -> JsonValue:
+    """Is the body of a tool that does nothing."""
+    del args, context
+    return None
+
+
+@dataclass(frozen=True)
+class PlainTool:
+    """Fulfils `HostTool` with a function; any object is fit for arguments."""
+
+    name: str = "lookup"
+    body: Body = nothing
+    description: str = "Looks things up."
+    schema: dict[str, JsonValue] = field(default_factory=lambda: {"type": "object"})
+    replay_safe: bool = False
+    seconds: float | None = None
+
+    def faults(self, args: JsonValue) -> str | None:
+        return None if isinstance(args, dict) else "The arguments are no object."
+
+    async def run(self, args: JsonValue, context: ToolContext) -> JsonValue:
+        return await self.body(args, context)

@@ -1,0 +1,102 @@
+"""What opening a turn asks of the storage and of the deployment's own functions."""
+
+from uuid import UUID, uuid4
+
+import pytest
+
+from parleyd.contract.turns import PromptInput, TurnRequest
+from parleyd.models.scripted import ScriptedModel, in_turn
+from parleyd.turns.deployment import Deployment
+from parleyd.turns.followers import Followers
+from parleyd.turns.opening import open_turn
+from parleyd.turns.options import TurnOptions
+from parleyd.turns.ports import (
+    Lease,
+    LoggedRequest,
+    OpenedTurn,
+    Opening,
+    Situation,
+    TakenTurn,
+)
+from parleyd.turns.tools import ToolSet, TurnContext
+from tests.turns.ports_in_memory import MemoryReader, MemoryStore, Opened
+from tests.turns.turn_values import CONVERSATION, meeting
+
+
+class NoLeases:
+    async def take_turn(self, holder: str, replay_safe: object) -> TakenTurn | None:
+        raise NotImplementedError
+
+    async def renew_leases(self, leases: object) -> frozenset[UUID]:
+        raise NotImplementedError
+
+    async def release_turn(self, turn: OpenedTurn) -> None:
+        raise NotImplementedError
+
+
+class NoLog:
+    async def log_request(self, request: LoggedRequest) -> None:
+        raise NotImplementedError
+
+
+class RandomIds:
+    def uuid(self) -> UUID:
+        return uuid4()
+
+    def call_id(self) -> str:
+        return f"call_{uuid4()}"
+
+
+async def opening_of(
+    request: TurnRequest, situation: Situation
+) -> tuple[Opening, list[TurnContext]]:
+    """Returns what the store is asked to open, and for what turns tools were made."""
+    made_for: list[TurnContext] = []
+
+    async def request_tools(context: TurnContext) -> ToolSet:
+        made_for.append(context)
+        return {}
+
+    store, reader = MemoryStore(situation), MemoryReader()
+    shared = Deployment(
+        store=store,
+        leases=NoLeases(),
+        reader=reader,
+        request_log=NoLog(),
+        model=ScriptedModel(in_turn()),
+        title_model=None,
+        model_of_key=None,
+        ids=RandomIds(),
+        options=TurnOptions(request_tools=request_tools),
+        holder="process-1",
+        followers=Followers(reader),
+    )
+    with pytest.raises(Opened):
+        await open_turn(shared, UUID(int=2), request)
+    (opening,) = store.openings
+    return opening, made_for
+
+
+def wish(conversation_id: UUID | None) -> TurnRequest:
+    return TurnRequest(
+        owner="ada",
+        conversation_id=conversation_id,
+        input=PromptInput(text="Hello"),
+        project="work",
+    )
+
+
+async def test_the_tools_of_a_turn_are_made_for_the_project_of_its_conversation() -> None:
+    _, made_for = await opening_of(wish(CONVERSATION), meeting())
+    assert [context.project for context in made_for] == ["home"]
+
+
+async def test_a_turn_that_makes_its_conversation_brings_the_project() -> None:
+    opening, (context,) = await opening_of(wish(None), Situation())
+    assert context.project == opening.project == "work"
+    assert context.conversation_id == opening.new_conversation_id
+
+
+async def test_what_was_seen_is_what_the_turn_is_opened_on() -> None:
+    opening, _ = await opening_of(wish(CONVERSATION), meeting())
+    assert opening.seen == meeting()
