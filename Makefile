@@ -56,6 +56,12 @@ lock: setup  ## resolves the dependencies anew
 bench: setup  ## prints what the README says about speed
 	python -m bench.contract
 	python -m bench.round_trips
+	python -m bench.answers
+	python -m bench.long_chains
+	python -m bench.pending_asks
+	python -m bench.idle_streams
+	python -m bench.takeover
+	python -m bench.start_up
 
 clean:  ## forgets the virtual environment
 	rm -rf $(VENV)

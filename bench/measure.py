@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -20,9 +20,13 @@ class Measured:
 
     def percentile(self, percent: float) -> float:
         """Returns the latency that `percent` of the repetitions stay within, in milliseconds."""
-        ordered = sorted(self.latencies)
-        place = min(len(ordered) - 1, int(len(ordered) * percent / 100))
-        return ordered[place] * 1000
+        return percentile(self.latencies, percent) * 1000
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """Returns the value that `percent` of the values do not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]
 
 
 async def measure(once: Callable[[], Awaitable[None]], *, times: int, concurrency: int) -> Measured:

@@ -1,49 +1,60 @@
-"""Parley as the benchmarks run it: the real server on a scripted model that takes no time."""
+"""Parley as the benchmarks run it: the real server on a model that takes no time.
 
+Prints its address once it answers. A line of its input names a hold to release; the end of its
+input, or a signal, stops it.
+"""
+
+import argparse
 import asyncio
+import json
 import sys
-from datetime import timedelta
 from pathlib import Path
 
-from parleyd.app.development_key import DevelopmentKey
+import uvloop
+
+from bench.scripts import SCRIPTS, BenchModel
 from parleyd.app.logs import set_up_logs
 from parleyd.app.settings import Settings
+from parleyd.app.signals import told_to_stop
 from parleyd.app.wiring import Replacements, running_service
-from parleyd.models.script import Call, Text
-from parleyd.models.scripted import ScriptedModel, by_progress
-
-ASK = Call(
-    "ask_choice",
-    {
-        "prompt": "Which plan do you want?",
-        "select": "one",
-        "options": [
-            {"id": "starter", "label": "Starter"},
-            {"id": "team", "label": "Team"},
-            {"id": "enterprise", "label": "Enterprise"},
-        ],
-        "default": ["team"],
-    },
-    opaque=bytes(range(256)),
-)
-REPLY = tuple(Text(f"word{number} ") for number in range(20))
-"""A reply of twenty parts, as a model streams its tokens."""
 
 
-async def serve(database_url: str, folder: Path) -> None:
-    """Serves on a free loopback port until its input ends; prints the address and a token."""
-    settings = Settings(environment="development", port=0, data_dir=folder, owner_turns=1000)
+async def serve(arguments: argparse.Namespace) -> None:
+    """Serves on a free loopback port until it is told to stop."""
+    settings = Settings(
+        environment="development",
+        port=0,
+        data_dir=arguments.folder,
+        **json.loads(arguments.settings),
+    )
     set_up_logs("info", "json")
-    token = DevelopmentKey.in_folder(folder).issue("bench", timedelta(hours=1))
-    model = ScriptedModel(by_progress([ASK], REPLY))
-    async with running_service(
-        settings, database_url=database_url, replacements=Replacements(model=model)
-    ) as service:
-        print(service.address, token, flush=True)
-        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    model = BenchModel(arguments.script)
+    with told_to_stop() as stop:
+        async with running_service(
+            settings,
+            database_url=arguments.database_url,
+            replacements=Replacements(model=model),
+        ) as service:
+            print(service.address, flush=True)
+            obeying = asyncio.create_task(_obey(model, stop))
+            await stop.wait()
+            obeying.cancel()
+
+
+async def _obey(model: BenchModel, stop: asyncio.Event) -> None:
+    lines = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(lines), sys.stdin
+    )
+    while line := await lines.readline():
+        model.holds.release(line.decode().strip())
+    stop.set()
 
 
 if __name__ == "__main__":
-    import uvloop
-
-    uvloop.run(serve(sys.argv[1], Path(sys.argv[2])))
+    parser = argparse.ArgumentParser(prog="python -m bench.server")
+    parser.add_argument("database_url")
+    parser.add_argument("folder", type=Path, help="holds the key that signs tokens")
+    parser.add_argument("--script", choices=sorted(SCRIPTS), default="ask")
+    parser.add_argument("--settings", default="{}", help="settings of the service, as JSON")
+    uvloop.run(serve(parser.parse_args()))

@@ -172,8 +172,8 @@ class FailpointStore:
         await self._points.reach("after_tx1", said, kind)
         return turn
 
-    async def read_chain(self, turn: OpenedTurn) -> ChainContext:
-        return await self._inner.read_chain(turn)
+    async def read_chain(self, turn: OpenedTurn, after_step: int = 0) -> ChainContext:
+        return await self._inner.read_chain(turn, after_step)
 
     async def journal_step(
         self,

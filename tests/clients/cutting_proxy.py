@@ -15,11 +15,17 @@ class CuttingProxy:
         self.target = target
         self.deaf = False
         self._writers: set[asyncio.StreamWriter] = set()
+        self._ended = False
 
     def cut(self) -> None:
         """Breaks every connection, without a word to either side."""
         for writer in self._writers:
             writer.transport.abort()
+
+    def end(self) -> None:
+        """Breaks every connection, also those that are on their way."""
+        self._ended = True
+        self.cut()
 
     async def pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Passes one connection on until both sides have ended it."""
@@ -27,6 +33,8 @@ class CuttingProxy:
         with suppress(OSError):
             there, back = await asyncio.open_connection(host, int(port))
             self._writers |= {writer, back}
+            if self._ended:
+                self.cut()
             await asyncio.gather(self._up(reader, back), self._down(there, writer))
             self._writers -= {writer, back}
         writer.close()
@@ -60,5 +68,5 @@ async def cutting_proxy(target: str) -> AsyncGenerator[tuple[CuttingProxy, str]]
         yield proxy, f"{host}:{port}"
     finally:
         server.close()
-        proxy.cut()
+        proxy.end()
         await asyncio.gather(*passing)

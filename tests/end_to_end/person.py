@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
+from google.protobuf.field_mask_pb2 import FieldMask
 
 from parley import Client
 from parley.v1 import asks_pb2, conversations_pb2, turns_pb2
@@ -185,11 +186,39 @@ class Person:
         )
         return response.conversation
 
+    async def conversations(self) -> list[conversations_pb2.Conversation]:
+        response = await self.client.conversations.ListConversations(
+            conversations_pb2.ListConversationsRequest()
+        )
+        return list(response.conversations)
+
     async def messages(self, conversation_id: str) -> list[conversations_pb2.Message]:
         response = await self.client.conversations.ListMessages(
             conversations_pb2.ListMessagesRequest(conversation_id=conversation_id)
         )
         return list(response.messages)
+
+    async def rename(self, conversation_id: str, title: str) -> None:
+        conversation = conversations_pb2.Conversation(conversation_id=conversation_id, title=title)
+        await self.client.conversations.UpdateConversation(
+            conversations_pb2.UpdateConversationRequest(
+                conversation=conversation, update_mask=FieldMask(paths=["title"])
+            )
+        )
+
+    async def rate(
+        self, conversation_id: str, message_id: str, rating: conversations_pb2.Rating.ValueType
+    ) -> None:
+        await self.client.conversations.RateMessage(
+            conversations_pb2.RateMessageRequest(
+                conversation_id=conversation_id, message_id=message_id, rating=rating
+            )
+        )
+
+    async def delete(self, conversation_id: str) -> None:
+        await self.client.conversations.DeleteConversation(
+            conversations_pb2.DeleteConversationRequest(conversation_id=conversation_id)
+        )
 
     async def pending(self) -> list[turns_pb2.PendingAsk]:
         response = await self.client.turns.ListPendingAsks(turns_pb2.ListPendingAsksRequest())

@@ -16,11 +16,11 @@ def types(messages: Iterable[Message]) -> list[str]:
     return [Message.Type.Name(message.type).removeprefix("TYPE_").lower() for message in messages]
 
 
-async def steps_kept(engine: AsyncEngine, chain_id: str | None = None) -> int:
+async def steps_kept(engine: AsyncEngine, chain_id: str = "") -> int:
     """Counts the journaled steps of one chain, or of all."""
     async with engine.connect() as connection:
         counted = await connection.execute(
-            text("SELECT count(*) FROM turn_steps WHERE :chain IS NULL OR chain_id = :chain::uuid"),
+            text("SELECT count(*) FROM turn_steps WHERE :chain IN ('', CAST(chain_id AS text))"),
             {"chain": chain_id},
         )
         return counted.scalar_one()

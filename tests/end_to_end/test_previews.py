@@ -11,7 +11,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import parley
-from parley.v1 import conversations_pb2, turns_pb2
+from parley.v1 import turns_pb2
 from parleyd.models.script import Call, Hold, ScriptedStep, Text
 from parleyd.models.scripted import in_turn
 from tests.end_to_end.person import Person
@@ -251,8 +251,5 @@ async def test_w9_who_hardly_reads_holds_nobody_up_and_gets_fewer_larger_preview
 
 async def _running(person: Person) -> turns_pb2.Turn:
     """Returns the person's only turn, which runs."""
-    listed = await person.client.conversations.ListConversations(
-        conversations_pb2.ListConversationsRequest()
-    )
-    (conversation,) = listed.conversations
+    (conversation,) = await person.conversations()
     return await person.turn(conversation.conversation_id, conversation.running_turn_id)

@@ -1,18 +1,18 @@
 """What is refused changes nothing (spec turns 15.2)."""
 
+from collections.abc import Awaitable
 from dataclasses import replace
 from uuid import uuid4
 
 import grpc
 import pytest
-from google.protobuf.field_mask_pb2 import FieldMask
 
 from parley import error_of
 from parley.v1 import asks_pb2, conversations_pb2, turns_pb2
-from parleyd.models.script import Text
+from parleyd.models.script import Fail, Text
 from parleyd.models.scripted import in_turn
 from tests.end_to_end.paused import Paused
-from tests.end_to_end.person import accept, cancel, decline, refused
+from tests.end_to_end.person import Person, accept, cancel, decline, refused
 from tests.server import StartServer
 from tests.standard_asks import PLAN, PLAN_ID, REGION_ID, ask_plan, ask_region
 
@@ -107,62 +107,96 @@ async def test_a10_a_stale_id_is_refused(start_server: StartServer) -> None:
     assert calls == 3
 
 
+def attempts(
+    person: Person, conversation_id: str, turn_id: str, message_id: str
+) -> dict[str, Awaitable[object]]:
+    """Returns everything that can be tried with a conversation."""
+    return {
+        "answer": person.answer(conversation_id, PLAN_ID, accept("team")),
+        "prompt": person.prompt("Hello", conversation_id),
+        "button": person.press(conversation_id, PLAN_ID, "option:team"),
+        "retry": person.retry(conversation_id, turn_id),
+        "get": person.conversation(conversation_id),
+        "messages": person.messages(conversation_id),
+        "turn": person.turn(conversation_id, turn_id),
+        "watch": person.watch(conversation_id, turn_id),
+        "rename": person.rename(conversation_id, "Mine now"),
+        "rate": person.rate(conversation_id, message_id, conversations_pb2.RATING_UP),
+        "delete": person.delete(conversation_id),
+    }
+
+
 async def test_a11_another_person_can_do_nothing(paused: Paused) -> None:
-    conversation_id = paused.conversation_id
+    own, turn_id = paused.conversation_id, paused.asked.turn_id
+    before = await paused.noor.conversation(own), await paused.noor.messages(own)
     for stranger in (
         await paused.server.person("ivo"),
         await paused.server.person("root", admin=True, roles=["admin"]),
     ):
-        calls = stranger.client.conversations
-        conversation = conversations_pb2.Conversation(
-            conversation_id=conversation_id, title="Mine now"
-        )
-        attempts = [
-            stranger.answer(conversation_id, PLAN_ID, accept("team")),
-            stranger.prompt("Hello", conversation_id),
-            stranger.press(conversation_id, PLAN_ID, "option:team"),
-            stranger.conversation(conversation_id),
-            stranger.messages(conversation_id),
-            calls.UpdateConversation(
-                conversations_pb2.UpdateConversationRequest(
-                    conversation=conversation, update_mask=FieldMask(paths=["title"])
-                )
-            ),
-            calls.DeleteConversation(
-                conversations_pb2.DeleteConversationRequest(conversation_id=conversation_id)
-            ),
-        ]
-        for attempt in attempts:
+        for name, attempt in attempts(stranger, own, turn_id, before[1][0].message_id).items():
             error = await refused(attempt)
-            assert error.code() == grpc.StatusCode.PERMISSION_DENIED
+            assert error.code() == grpc.StatusCode.PERMISSION_DENIED, name
             assert error_of(error).reason == "NOT_OWNER"
         assert await stranger.pending() == []
+        assert await stranger.conversations() == []
     await paused.untouched()
+    assert before == (await paused.noor.conversation(own), await paused.noor.messages(own))
+
+
+async def test_a11_nobody_else_can_retry_what_failed(start_server: StartServer) -> None:
+    server = await start_server(in_turn([Fail("other")], [Text("Hello.")]))
+    noor, ivo = await server.person(), await server.person("ivo", admin=True)
+    failed = await noor.prompt("Hello")
+    error = await refused(ivo.retry(failed.conversation_id, failed.turn_id))
+    assert error.code() == grpc.StatusCode.PERMISSION_DENIED
+    assert len(server.model.calls) == 1
+    assert (await noor.retry(failed.conversation_id, failed.turn_id)).text == "Hello."
 
 
 async def test_a12_a_conversation_that_is_not_there_is_named_so(paused: Paused) -> None:
-    noor = paused.noor
+    noor, turn_id = paused.noor, paused.asked.turn_id
+    (message, _) = await noor.messages(paused.conversation_id)
     unknown = str(uuid4())
-    await noor.client.conversations.DeleteConversation(
-        conversations_pb2.DeleteConversationRequest(conversation_id=paused.conversation_id)
-    )
+    await noor.delete(paused.conversation_id)
     for conversation_id in (unknown, paused.conversation_id):
+        tried = attempts(noor, conversation_id, turn_id, message.message_id)
+        for name, attempt in tried.items():
+            error = await refused(attempt)
+            assert error.code() == grpc.StatusCode.NOT_FOUND, name
+            assert error_of(error).reason == "CONVERSATION_NOT_FOUND"
+    for malformed in ("42", unknown.replace("-", ""), f"{{{unknown}}}", unknown + "\n"):
+        for name, attempt in attempts(noor, malformed, turn_id, message.message_id).items():
+            error = await refused(attempt)
+            assert error.code() == grpc.StatusCode.INVALID_ARGUMENT, name
+            assert error_of(error).reason == "INVALID_REQUEST"
+            assert [field.path for field in error_of(error).fields] == ["conversationId"]
+    assert len(paused.server.model.calls) == 1
+
+
+async def test_a12_a_turn_or_message_that_is_not_there_is_named_so(paused: Paused) -> None:
+    noor, own = paused.noor, paused.conversation_id
+    elsewhere = await noor.prompt("Set up another one")
+    calls = len(paused.server.model.calls)
+    for turn_id in (str(uuid4()), elsewhere.turn_id):
         for attempt in (
-            noor.answer(conversation_id, PLAN_ID, accept("team")),
-            noor.press(conversation_id, PLAN_ID, "option:team"),
-            noor.prompt("Hello", conversation_id),
-            noor.conversation(conversation_id),
-            noor.messages(conversation_id),
+            noor.turn(own, turn_id),
+            noor.watch(own, turn_id),
+            noor.retry(own, turn_id),
         ):
             error = await refused(attempt)
             assert error.code() == grpc.StatusCode.NOT_FOUND
-            assert error_of(error).reason == "CONVERSATION_NOT_FOUND"
-    for malformed in ("42", unknown.replace("-", ""), f"{{{unknown}}}", unknown + "\n"):
-        error = await refused(noor.prompt("Hello", malformed))
-        assert error.code() == grpc.StatusCode.INVALID_ARGUMENT
-        assert error_of(error).reason == "INVALID_REQUEST"
-        assert error_of(error).fields[0].path == "conversationId"
-    assert len(paused.server.model.calls) == 1
+            assert error_of(error).reason == "TURN_NOT_FOUND"
+    for malformed in ("42", f"{{{uuid4()}}}"):
+        for attempt in (
+            noor.turn(own, malformed),
+            noor.watch(own, malformed),
+            noor.retry(own, malformed),
+        ):
+            error = await refused(attempt)
+            assert error.code() == grpc.StatusCode.INVALID_ARGUMENT
+            assert error_of(error).reason == "INVALID_REQUEST"
+    assert len(paused.server.model.calls) == calls
+    assert len(await noor.messages(own)) == 2
 
 
 SHAPES = {
@@ -206,6 +240,16 @@ SHAPES = {
         ),
         "BUTTON_ID_REQUIRED",
         "buttonId",
+    ),
+    "retry without conversation": (
+        turns_pb2.StreamTurnRequest(retry=turns_pb2.RetryInput(turn_id=str(uuid4()))),
+        "CONVERSATION_REQUIRED",
+        "conversationId",
+    ),
+    "retry without its turn": (
+        turns_pb2.StreamTurnRequest(conversation_id=str(uuid4()), retry=turns_pb2.RetryInput()),
+        "TURN_ID_REQUIRED",
+        "turnId",
     ),
     "unknown surface": (
         turns_pb2.StreamTurnRequest(

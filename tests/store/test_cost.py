@@ -1,13 +1,13 @@
 """What a turn costs the database (spec turns 3.5)."""
 
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from statistics import median
 from uuid import UUID
 
-import asyncpg
 import pytest
-from sqlalchemy import Connection, event
+from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.pool import QueuePool
 
@@ -16,6 +16,7 @@ from parleyd.contract.turns import TurnError
 from parleyd.store.engine import create_engine
 from parleyd.turns.conversations import ConversationChanges
 from tests.store.chat import OWNER, Chat, ask, retry_opening, step
+from tests.store.queries import all_told, queries_of
 
 
 @pytest.fixture
@@ -23,40 +24,40 @@ def chat(engine: AsyncEngine) -> Chat:
     return Chat(engine)
 
 
+COMMITS = re.compile(r"\b(INSERT|UPDATE|DELETE|COMMIT)\b")
+
+
 class Spent:
-    """What an engine with one connection has done since it was made.
+    """What an engine has done since it was made.
 
     `commits` counts transactions that wrote, `trips` whatever was sent to the server and waited
     for.
     """
 
     def __init__(self, engine: AsyncEngine) -> None:
-        self.commits = 0
-        self.trips = 0
+        self._alone = queries_of(engine)
+        self._within = 0
         event.listen(engine.sync_engine, "before_cursor_execute", self._statement)
 
-    def _statement(self, connection: Connection, _cursor: object, sent: str, *_: object) -> None:
-        self.trips += 1
-        alone = connection.get_execution_options().get("isolation_level") == "AUTOCOMMIT"
-        if alone and ("UPDATE " in sent.replace("FOR NO KEY UPDATE", "") or "INSERT " in sent):
-            self.commits += 1
+    def _statement(self, *_: object) -> None:
+        self._within += 1
 
-    def command(self, record: "asyncpg.connection.LoggedQuery") -> None:
-        """Counts what is no prepared statement."""
-        self.trips += 1
-        if record.query.startswith("COMMIT"):
-            self.commits += 1
+    @property
+    def trips(self) -> int:
+        return len(self._alone) + self._within
+
+    @property
+    def commits(self) -> int:
+        return sum(
+            bool(COMMITS.search(query.replace("FOR NO KEY UPDATE", ""))) for query in self._alone
+        )
 
 
 @asynccontextmanager
 async def spending(url: str) -> AsyncGenerator[tuple[Chat, Spent]]:
     """Yields a chat over one connection, and what it spends."""
     engine = create_engine(url, pool_size=1)
-    async with engine.connect() as connection:
-        driver = (await connection.get_raw_connection()).driver_connection
-    assert isinstance(driver, asyncpg.Connection)
     spent = Spent(engine)
-    driver.add_query_logger(spent.command)
     try:
         yield Chat(engine), spent
     finally:
@@ -149,6 +150,7 @@ async def test_p8_a_turn_takes_the_fewest_commits(
 
     async with spending(database_url) as (spender, spent):
         await play(spender, conversation)
+        await all_told()
 
         assert spent.commits == commits
 
@@ -162,6 +164,7 @@ async def test_p8_an_answer_takes_two_commits_where_a_title_is_set(
 
     async with spending(database_url) as (spender, spent):
         await _answer_to_text_with_a_title_there(spender, conversation)
+        await all_told()
 
         assert spent.commits == 2
 
@@ -197,8 +200,10 @@ async def test_a_turn_that_meets_nobody_takes_one_round_trip_for_each_thing_it_d
 
     async with spending(database_url) as (spender, spent):
         await play(spender, places[0])
+        await all_told()
         first = spent.trips
         await play(spender, places[1])
+        await all_told()
 
         assert spent.trips - first == trips
 
@@ -225,17 +230,16 @@ async def test_reading_begins_no_transaction_and_holds_no_connection(database_ur
     engine = create_engine(database_url, pool_size=1)
     chat = Chat(engine)
     conversation = await chat.waiting()
-    sent: list[str] = []
-    async with engine.connect() as connection:
-        driver = (await connection.get_raw_connection()).driver_connection
-    assert isinstance(driver, asyncpg.Connection)
-    driver.add_query_logger(lambda record: sent.append(record.query))
+    sent = queries_of(engine)
 
     await chat.see(conversation)
     await chat.rows(conversation)
 
-    assert sent == []
+    await all_told()
+    assert {query.split()[0] for query in sent} == {"SELECT"}
+    sent.clear()
     await Chat(engine, looks=False).prompt("More", conversation)
+    await all_told()
     assert [query.rstrip(";").split()[0] for query in sent] == ["BEGIN", "COMMIT"]
     assert isinstance(engine.pool, QueuePool)
     assert engine.pool.checkedout() == 0

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import asyncpg
 import pytest
 from sqlalchemy import event, text
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract.errors import Reason, Unavailable
@@ -109,7 +110,7 @@ async def test_a_connection_lost_in_a_transaction_stores_nothing(chat: Chat) -> 
         with pytest.raises(Unavailable) as fault:
             await answer
 
-    assert isinstance(fault.value.__cause__, DBAPIError)
+    assert isinstance(fault.value.__cause__, asyncpg.ConnectionDoesNotExistError)
     assert await chat.query(COUNTS) == before
     assert await chat.answer(conversation, "call_plan")
 

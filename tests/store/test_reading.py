@@ -4,7 +4,6 @@ from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract.errors import ConversationNotFound, NotOwner, Reason, TurnNotFound
@@ -12,6 +11,7 @@ from parleyd.contract.turns import Turn, TurnError
 from parleyd.store.reading import PostgresTurnReader
 from parleyd.turns.ports import OpenedTurn, RetryOpening
 from tests.store.chat import OWNER, Chat, prompt_opening
+from tests.store.queries import all_told, queries_of
 
 ERROR = TurnError(reason=Reason.MODEL_ERROR, message="Sorry.")
 
@@ -119,10 +119,10 @@ async def test_f15_a_retry_and_what_it_retries_name_each_other(
 
 async def test_a_turn_is_read_with_one_query(chat: Chat, reader: PostgresTurnReader) -> None:
     turn = await chat.prompt()
-    sent: list[object] = []
-    event.listen(chat.engine.sync_engine, "before_cursor_execute", lambda *call: sent.append(call))
+    sent = queries_of(chat.engine)
 
     await read(reader, turn)
+    await all_told()
 
     assert len(sent) == 1
 

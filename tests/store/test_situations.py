@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract.errors import ConversationNotFound, NotOwner
@@ -14,6 +14,7 @@ from parleyd.turns.conversations import ConversationChanges
 from parleyd.turns.ports import NamedAsks, OpenedTurn, RepeatedRequest, Situation, Wanted
 from parleyd.turns.requests import RequestKey
 from tests.store.chat import OWNER, Chat, ask, prompt_opening
+from tests.store.queries import all_told, queries_of
 
 
 @pytest.fixture
@@ -219,10 +220,7 @@ async def test_a_request_id_is_forgotten_after_a_day(chat: Chat) -> None:
 
 async def test_a_request_is_looked_up_in_one_query(chat: Chat) -> None:
     failed = await chat.failed()
-    asked: list[object] = []
-    event.listen(
-        chat.engine.sync_engine, "before_cursor_execute", lambda *args: asked.append(args[2])
-    )
+    asked = queries_of(chat.engine)
 
     await look(
         chat,
@@ -232,4 +230,5 @@ async def test_a_request_is_looked_up_in_one_query(chat: Chat) -> None:
         request=RequestKey(uuid4(), b""),
     )
 
+    await all_told()
     assert len(asked) == 1

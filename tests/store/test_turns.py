@@ -173,12 +173,10 @@ async def test_a_chain_of_asks_keeps_each_step_and_shows_each_answer(chat: Chat)
     chain = await chat.turns.read_chain(third)
 
     assert [(each.step_no, each.messages) for each in chain.steps] == [(1, b"raw"), (2, b"second")]
-    assert [
-        each.tool_call_id for each in sorted(chain.asks, key=lambda each: each.create_time)
-    ] == [
-        "call_plan",
-        "call_region",
+    assert [each.id for each in chain.asks] == [
+        call.ask_id for each in chain.steps for call in each.calls
     ]
+    assert [each.answer for each in chain.asks] == [TEAM, TEAM]
     assert (third.turn_no, third.chain_id) == (3, second.chain_id)
 
 
@@ -290,11 +288,10 @@ async def test_two_asks_of_one_step_show_as_one_waiting_and_one_dropped(chat: Ch
     ]
     assert rows[3].result == cancelled("one_ask_at_a_time")
     resumed = await chat.answer(turn.lease.conversation_id, "call_plan")
-    assert {
-        each.tool_call_id: each.answer for each in (await chat.turns.read_chain(resumed)).asks
-    } == {
-        "call_plan": TEAM,
-        "call_region": cancelled("one_ask_at_a_time"),
+    asks = (await chat.turns.read_chain(resumed)).asks
+    assert {each.id: each.answer for each in asks} == {
+        rows[1].ask_id: TEAM,
+        rows[2].ask_id: cancelled("one_ask_at_a_time"),
     }
 
 

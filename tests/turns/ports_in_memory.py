@@ -1,11 +1,11 @@
-"""The outside of this layer, as small as its tests need it: a reader, a store and a host tool."""
+"""The outside of this layer, as small as its tests need it."""
 
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from pydantic import JsonValue
 
@@ -15,15 +15,23 @@ from parleyd.contract.executions import ToolStart
 from parleyd.contract.messages import MessageDraft
 from parleyd.contract.steps import Step
 from parleyd.contract.turns import Turn, TurnError, TurnResult
+from parleyd.models.scripted import ScriptedModel, in_turn
+from parleyd.turns.chain_memory import ChainMemory
+from parleyd.turns.deployment import Deployment
+from parleyd.turns.followers import Followers
+from parleyd.turns.options import TurnOptions
 from parleyd.turns.ports import (
     CallPlace,
     ChainContext,
     EndedTurn,
     Ending,
+    Lease,
+    LoggedRequest,
     OpenedTurn,
     Opening,
     Situation,
     StoredEvents,
+    TakenTurn,
     Wanted,
 )
 from parleyd.turns.tools import ToolContext
@@ -39,6 +47,8 @@ class MemoryReader:
         self.closed: set[UUID] = set()
         self.gone: set[UUID] = set()
         """Turns whose events are not kept any more."""
+        self.at_once = 1000
+        """How many events are read at once."""
         self.reads = 0
         self.polled: list[set[UUID]] = []
 
@@ -51,7 +61,7 @@ class MemoryReader:
         self.reads += 1
         kept = () if turn_id in self.gone else tuple(self.events[turn_id])
         found = StoredEvents(
-            tuple(event for event in kept if event.sequence > after),
+            tuple(event for event in kept if event.sequence > after)[: self.at_once],
             len(self.events[turn_id]),
             closed=turn_id in self.closed,
         )
@@ -102,7 +112,7 @@ class MemoryStore:
         )
         return (TurnEvent(turn_id=turn.lease.turn_id, sequence=len(self.results), body=body),)
 
-    async def read_chain(self, turn: OpenedTurn) -> ChainContext:
+    async def read_chain(self, turn: OpenedTurn, after_step: int = 0) -> ChainContext:
         raise NotImplementedError
 
     async def journal_step(
@@ -133,6 +143,65 @@ class MemoryStore:
 
 class Opened(Exception):
     """The store was asked to open a turn: all checks have passed."""
+
+
+class MemoryLeases:
+    """Fulfils `LeaseStore`: gives out what is `due`, and keeps every lease but the `lost`."""
+
+    def __init__(self, *due: TakenTurn) -> None:
+        self.due = list(due)
+        self.lost: set[UUID] = set()
+        self.renewed: list[Sequence[Lease]] = []
+
+    async def take_turn(self, holder: str, replay_safe: Collection[str]) -> TakenTurn | None:
+        del holder, replay_safe
+        return self.due.pop(0) if self.due else None
+
+    async def renew_leases(self, leases: Sequence[Lease]) -> frozenset[UUID]:
+        self.renewed.append(leases)
+        return frozenset(lease.turn_id for lease in leases) - self.lost
+
+    async def release_turn(self, turn: OpenedTurn) -> None:
+        raise NotImplementedError
+
+
+class MemoryLog:
+    """Fulfils `RequestLog`."""
+
+    def __init__(self) -> None:
+        self.lines: list[LoggedRequest] = []
+
+    async def log_request(self, request: LoggedRequest) -> None:
+        self.lines.append(request)
+
+
+class RandomIds:
+    """Fulfils `Ids`."""
+
+    def uuid(self) -> UUID:
+        return uuid4()
+
+    def call_id(self) -> str:
+        return f"call_{uuid4()}"
+
+
+def deployment(store: MemoryStore, leases: MemoryLeases, options: TurnOptions) -> Deployment:
+    """Returns the parts of a process whose model has nothing to say."""
+    reader = MemoryReader()
+    return Deployment(
+        store=store,
+        leases=leases,
+        reader=reader,
+        request_log=MemoryLog(),
+        model=ScriptedModel(in_turn()),
+        title_model=None,
+        model_of_key=None,
+        ids=RandomIds(),
+        options=options,
+        holder="process-1",
+        followers=Followers(reader),
+        chains=ChainMemory(),
+    )
 
 
 async def nothing(args: JsonValue, context: ToolContext) -> JsonValue:

@@ -57,6 +57,15 @@ def ask(number: int, provider_id: str | None = "provider", **more: object) -> As
     )
 
 
+def answers(*asks: Ask) -> dict[UUID, JsonValue]:
+    """Returns the envelopes of asks that have one."""
+    return {each.id: each.answer for each in asks if each.answer is not None}
+
+
+def by_place(*executions: Execution) -> dict[int, Execution]:
+    return {each.call_index: each for each in executions}
+
+
 def row(
     type_: MessageType, text: str = "", of: Ask | None = None, status: ReplyStatus | None = None
 ) -> Message:
@@ -195,7 +204,7 @@ def step_call(of: Ask | None = None, error: str | None = None) -> StepCall:
 def test_a_step_goes_back_as_it_came_with_one_result_for_each_call() -> None:
     plan = ask(1)
     calls = (step_call(error="TOO_LONG"), step_call(plan), step_call(ask(3)))
-    message, results = step_messages(step(*calls), (plan,), (), MODEL)
+    message, results = step_messages(step(*calls), answers(plan), {}, MODEL)
     assert message == ScriptedMessage("model", (Call("ask_choice", PLAN, opaque=b"signature"),) * 3)
     assert results == ScriptedMessage(
         "tool",
@@ -210,7 +219,7 @@ def test_a_step_goes_back_as_it_came_with_one_result_for_each_call() -> None:
 def test_a_step_of_another_provider_is_rebuilt_from_its_calls() -> None:
     plan = ask(1)
     for stored in (step(step_call(plan), provider="other"), step(step_call(plan), codec="other/9")):
-        message, _ = step_messages(stored, (plan,), (), MODEL)
+        message, _ = step_messages(stored, answers(plan), {}, MODEL)
         assert message == ScriptedMessage("model", (Call("ask_choice", PLAN, "provider_1"),))
 
 
@@ -273,14 +282,6 @@ OUTCOMES: dict[str, tuple[list[Execution], ToolOutcome]] = {
         ToolOutcome("provider_0", "lookup", error=UNKNOWN_OUTCOME),
     ),
     "never started": ([], ToolOutcome("provider_0", "lookup", error=DID_NOT_RUN)),
-    "that of another step": (
-        [execution(0, "finished", 1, step_no=2)],
-        ToolOutcome("provider_0", "lookup", error=DID_NOT_RUN),
-    ),
-    "run again": (
-        [execution(0, "unknown", UNKNOWN_RESULT), execution(0, "finished", 2)],
-        ToolOutcome("provider_0", "lookup", value=2),
-    ),
 }
 
 
@@ -288,15 +289,15 @@ OUTCOMES: dict[str, tuple[list[Execution], ToolOutcome]] = {
 def test_a_host_call_has_the_outcome_of_its_execution(
     executions: list[Execution], outcome: ToolOutcome
 ) -> None:
-    _, results = step_messages(step(host_call(0)), (), executions, MODEL)
+    _, results = step_messages(step(host_call(0)), {}, by_place(*executions), MODEL)
     assert results == ScriptedMessage("tool", (outcome,))
 
 
 def test_a5_the_results_of_a_step_are_in_call_order_whenever_they_came() -> None:
     plan = ask(1)
     calls = (host_call(0), step_call(plan), host_call(2, "No object."), host_call(3))
-    executions = [execution(3, "finished", "late"), execution(0, "finished", "early")]
-    _, results = step_messages(step(*calls), (plan,), executions, MODEL)
+    executions = by_place(execution(3, "finished", "late"), execution(0, "finished", "early"))
+    _, results = step_messages(step(*calls), answers(plan), executions, MODEL)
     assert results == ScriptedMessage(
         "tool",
         (
@@ -310,7 +311,7 @@ def test_a5_the_results_of_a_step_are_in_call_order_whenever_they_came() -> None
 
 def test_an_ask_that_was_never_answered_did_not_run() -> None:
     plan = ask(1, answer=None, status="pending")
-    _, results = step_messages(step(step_call(plan)), (plan,), (), MODEL)
+    _, results = step_messages(step(step_call(plan)), answers(plan), {}, MODEL)
     assert results == ScriptedMessage(
         "tool", (ToolOutcome("provider_1", "ask_choice", error=DID_NOT_RUN),)
     )

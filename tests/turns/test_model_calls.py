@@ -92,8 +92,8 @@ async def test_f20_a_call_that_fails_before_any_part_is_repeated_twice_within_th
     scene = Scene((Fail("rate_limit"),), (Fail("server"),), HI)
     assert (await scene.call()).text == "Hi"
     first, second = scene.waits
-    assert 0.5 <= first < 1.0 + 0.3
-    assert 1.0 <= second < 2.0 + 0.3
+    assert 0.5 <= first < 1.0 + 0.5
+    assert 1.0 <= second < 2.0 + 0.5
     assert [type(part) for part in scene.heard] == [TextPart]
 
 
@@ -146,14 +146,14 @@ async def test_f20_three_idle_calls_fail_as_a_time_out(soon: None) -> None:
 async def test_every_part_renews_the_idle_time() -> None:
     names = [f"hold {number}" for number in range(6)]
     step = [part for name in names for part in (Hold(name), Thought(name))]
-    scene = Scene(step, idle_seconds=0.2)
+    scene = Scene(step, idle_seconds=0.5)
     call = scene.begin()
     began = now()
     for number, name in enumerate(names):
-        await until(lambda number=number: now() - began > 0.06 * (number + 1))
+        await until(lambda number=number: now() - began > 0.12 * (number + 1))
         scene.model.holds.release(name)
     assert len((await call).parts) == 6
-    assert now() - began > 0.2
+    assert now() - began > 0.5
 
 
 # ---------------------------------------------------------------- F21: no repeats
@@ -211,7 +211,7 @@ async def test_a_shorter_wait_that_the_provider_asks_for_does_not(
     assert scene.waits[0] >= 0.2
 
 
-@pytest.mark.parametrize(("seconds", "repeated"), [(0.2, True), (0.21, False)])
+@pytest.mark.parametrize(("seconds", "repeated"), [(0.2, True), (2.0, False)])
 async def test_a_wait_over_the_limit_fails_at_once(
     seconds: float,
     repeated: bool,  # noqa: FBT001 - a column of the table
@@ -227,7 +227,7 @@ async def test_a_wait_over_the_limit_fails_at_once(
         return
     with pytest.raises(ModelFailed):
         await scene.call()
-    assert now() - began < 0.15
+    assert now() - began < 1.0
     assert len(scene.model.calls) == 1
 
 

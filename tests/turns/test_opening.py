@@ -1,50 +1,16 @@
 """What opening a turn asks of the storage and of the deployment's own functions."""
 
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 
 from parleyd.contract.turns import PromptInput, TurnRequest
-from parleyd.models.scripted import ScriptedModel, in_turn
-from parleyd.turns.deployment import Deployment
-from parleyd.turns.followers import Followers
 from parleyd.turns.opening import open_turn
 from parleyd.turns.options import TurnOptions
-from parleyd.turns.ports import (
-    Lease,
-    LoggedRequest,
-    OpenedTurn,
-    Opening,
-    Situation,
-    TakenTurn,
-)
+from parleyd.turns.ports import Opening, Situation
 from parleyd.turns.tools import ToolSet, TurnContext
-from tests.turns.ports_in_memory import MemoryReader, MemoryStore, Opened
+from tests.turns.ports_in_memory import MemoryLeases, MemoryStore, Opened, deployment
 from tests.turns.turn_values import CONVERSATION, meeting
-
-
-class NoLeases:
-    async def take_turn(self, holder: str, replay_safe: object) -> TakenTurn | None:
-        raise NotImplementedError
-
-    async def renew_leases(self, leases: object) -> frozenset[UUID]:
-        raise NotImplementedError
-
-    async def release_turn(self, turn: OpenedTurn) -> None:
-        raise NotImplementedError
-
-
-class NoLog:
-    async def log_request(self, request: LoggedRequest) -> None:
-        raise NotImplementedError
-
-
-class RandomIds:
-    def uuid(self) -> UUID:
-        return uuid4()
-
-    def call_id(self) -> str:
-        return f"call_{uuid4()}"
 
 
 async def opening_of(
@@ -57,20 +23,8 @@ async def opening_of(
         made_for.append(context)
         return {}
 
-    store, reader = MemoryStore(situation), MemoryReader()
-    shared = Deployment(
-        store=store,
-        leases=NoLeases(),
-        reader=reader,
-        request_log=NoLog(),
-        model=ScriptedModel(in_turn()),
-        title_model=None,
-        model_of_key=None,
-        ids=RandomIds(),
-        options=TurnOptions(request_tools=request_tools),
-        holder="process-1",
-        followers=Followers(reader),
-    )
+    store = MemoryStore(situation)
+    shared = deployment(store, MemoryLeases(), TurnOptions(request_tools=request_tools))
     with pytest.raises(Opened):
         await open_turn(shared, UUID(int=2), request)
     (opening,) = store.openings

@@ -51,6 +51,8 @@ class Stretch:
                     await self.cleaned_up.wait()
         except Exception as error:  # noqa: BLE001 - whatever it is, the test looks at it
             return type(error)
+        finally:
+            self.begun.set()
         raise AssertionError("nothing stopped it")
 
 
@@ -97,13 +99,13 @@ async def test_a_hand_over_leaves_it_its_grace() -> None:
 
 async def test_a_second_hand_over_does_not_prolong_the_grace() -> None:
     stops = Stops(LONG)
-    stretch = await begun(stops, grace=0.1)
+    stretch = await begun(stops, grace=0.5)
     began = now()
     stops.hand_over()
-    await until(lambda: now() - began > 0.08)
+    await until(lambda: now() - began > 0.4)
     stops.hand_over()
     assert await stretch.end() is HandedOver
-    assert now() - began < 0.17
+    assert now() - began < 0.9
 
 
 async def test_a_fence_ends_it_at_once_whatever_its_grace() -> None:
@@ -114,18 +116,18 @@ async def test_a_fence_ends_it_at_once_whatever_its_grace() -> None:
 
 
 async def test_renewing_gives_it_its_own_time_anew_and_not_the_wall_time() -> None:
-    stops = Stops(0.3)
+    stops = Stops(0.6)
     began = now()
 
     async def renewed() -> None:
-        async with stops.within(0.1) as stop:
+        async with stops.within(0.4) as stop:
             while True:
                 await asyncio.sleep(0.01)
                 stops.renew(stop)
 
     with pytest.raises(TimeOver):
         await in_time(renewed())
-    assert 0.29 < now() - began < 0.3 + A_MOMENT
+    assert 0.59 < now() - began < 0.6 + A_MOMENT
 
 
 async def test_renewing_does_not_undo_a_hand_over() -> None:

@@ -29,6 +29,7 @@ from parleyd.store.requests import PostgresRequestLog
 from parleyd.store.retention import clear_old_rows
 from parleyd.store.turns import PostgresTurnStore
 from parleyd.tools import ToolsUnusable, load_prompt_hook, load_request_tools, load_tools
+from parleyd.turns.chain_memory import ChainMemory
 from parleyd.turns.deployment import Deployment
 from parleyd.turns.followers import Followers
 from parleyd.turns.leases import Leases
@@ -122,6 +123,7 @@ async def running_service(
             options=options,
             holder=f"{socket.gethostname()}:{os.getpid()}:{uuid4()}",
             followers=followers,
+            chains=ChainMemory(),
         )
         turns = Turns(shared)
         leases = Leases(shared, turns)

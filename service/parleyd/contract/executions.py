@@ -32,7 +32,7 @@ class ToolStart(Value):
 
 
 class Execution(ToolStart):
-    """A stored execution. `result` is set unless it is `started`; of a failed one `{"error": …}`."""
+    """A stored execution. `result` is set unless it is `started`, when failed `{"error": …}`."""
 
     turn_id: UUID
     state: ExecutionState

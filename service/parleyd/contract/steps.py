@@ -1,15 +1,37 @@
 """Steps: one model call and the tool calls it made (spec turns 4.2)."""
 
-from typing import Literal, TypeAlias
+import json
+from typing import Annotated, Literal, TypeAlias
 from uuid import UUID
 
-from pydantic import JsonValue
+from pydantic import BeforeValidator, JsonValue, PlainSerializer
 
+from parleyd.contract.text import storable
 from parleyd.contract.value import Value
 
 CallRole: TypeAlias = Literal["ask", "host", "invalid"]
-"""`ask`: a valid ask. `host`: a host tool with arguments that fit. `invalid`: a call that can't run;
-`error` is what the model reads."""
+"""`ask`: a valid ask. `host`: a host tool with arguments that fit. `invalid`: a call that can't
+run; `error` is what the model reads."""
+
+
+def _kept(provider_id: str) -> str | dict[str, str]:
+    if storable(provider_id) == provider_id:
+        return provider_id
+    return {"escaped": json.dumps(provider_id)}
+
+
+def _as_it_came(kept: object) -> object:
+    match kept:
+        case {"escaped": str(text)}:
+            return json.loads(text)
+        case _:
+            return kept
+
+
+ProviderCallId: TypeAlias = Annotated[
+    str, BeforeValidator(_as_it_came), PlainSerializer(_kept, when_used="json")
+]
+"""A provider's own id, which comes back from storage to the byte: its results must bear it."""
 
 
 class StepCall(Value):
@@ -20,7 +42,7 @@ class StepCall(Value):
     """
 
     tool_call_id: str
-    provider_call_id: str | None
+    provider_call_id: ProviderCallId | None
     tool_name: str
     args: JsonValue
     role: CallRole

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from typing import Any, Final
+from uuid import UUID
 
 from pydantic import TypeAdapter
 from sqlalchemy import (
@@ -15,34 +16,41 @@ from sqlalchemy import (
     select,
 )
 
-from parleyd.contract.asks.ask import Ask
 from parleyd.contract.executions import Execution
 from parleyd.contract.steps import Step
-from parleyd.store.columns import Stored
+from parleyd.store.columns import Json, Stored
 from parleyd.store.messages import MESSAGES, message_of
 from parleyd.store.statements import given, run
 from parleyd.store.tables import asks, messages, tool_executions, turn_steps
-from parleyd.turns.ports import ChainContext, OpenedTurn
+from parleyd.turns.ports import ChainAsk, ChainContext, OpenedTurn
 
 
-def read_chain(connection: Connection, turn: OpenedTurn) -> ChainContext:
+def read_chain(connection: Connection, turn: OpenedTurn, after_step: int = 0) -> ChainContext:
     """Reads the rows up to the chain's starting point, which never change, and the chain so far.
 
-    One query, so that a model call waits for one round trip.
+    After a step there is no history. One query, so that a model call waits for one round trip.
     """
     rows = run(
         connection,
         _CHAIN,
         conversation=turn.lease.conversation_id,
-        context_max_seq=turn.context_max_seq,
+        context_max_seq=0 if after_step else turn.context_max_seq,
         chain=turn.chain_id,
+        after_step=after_step,
     )
     found = rows.mappings().all()
     steps = [row for row in found if row["step_no"] is not None]
     return ChainContext(
         history=tuple(message_of(row) for row in found if row["message_seq"] is not None),
-        steps=tuple(Step(**{name: row[name] for name in _STEP_FIELDS}) for row in steps),
-        asks=tuple(ask for row in steps for ask in row["step_asks"] or ()),
+        # Read with every answer of a chain, so what was checked when it was stored is not again.
+        steps=tuple(
+            Step.model_construct(**{name: row[name] for name in _STEP_FIELDS}) for row in steps
+        ),
+        asks=tuple(
+            ChainAsk(UUID(ask["id"]), ask["answer"])
+            for row in steps
+            for ask in row["step_asks"] or ()
+        ),
         executions=tuple(execution for row in steps for execution in row["step_executions"] or ()),
     )
 
@@ -70,8 +78,8 @@ _CALLS: Final = (
 _STEP_ASKS: Final = (
     select(
         func.jsonb_agg(
-            _record(asks.c[name] for name in Ask.model_fields),
-            type_=Stored(TypeAdapter(tuple[Ask, ...])),
+            _record([asks.c.id, asks.c.answer]),
+            type_=Json(),
         )
     )
     .select_from(_CALLS)
@@ -99,7 +107,7 @@ _STEPS: Final = (
         _STEP_ASKS.label("step_asks"),
         _STEP_EXECUTIONS.label("step_executions"),
     )
-    .where(turn_steps.c.chain_id == given("chain"))
+    .where(turn_steps.c.chain_id == given("chain"), turn_steps.c.step_no > given("after_step"))
     .subquery("steps")
 )
 _CHAIN: Final = (

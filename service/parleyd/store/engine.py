@@ -11,15 +11,26 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 import asyncpg
-from sqlalchemy import BigInteger, Connection, Integer, column, event, func, select, table
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Engine,
+    Integer,
+    column,
+    event,
+    func,
+    select,
+    table,
+)
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError, DisconnectionError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.util import greenlet_spawn
 
 from parleyd.contract.errors import Unavailable
-from parleyd.store.statements import given, run
+from parleyd.store.statements import AT_ONCE, driver_of, given, run
 
 T = TypeVar("T")
 
@@ -88,7 +99,7 @@ class Database:
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
-        self._reading = engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._at_once = engine.sync_engine.execution_options(isolation_level=AT_ONCE)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Runs queries that change nothing. Each sees what was committed when it began.
@@ -97,8 +108,7 @@ class Database:
             Unavailable: The database can't be reached.
         """
         with lost_is_unavailable():
-            async with self._reading.connect() as connection:
-                return await connection.run_sync(work)
+            return await greenlet_spawn(_connected, self._at_once, work)
 
     async def write(
         self, work: Callable[[Connection], T], happened: Callable[[Connection], bool]
@@ -136,17 +146,20 @@ class Database:
             Unavailable: The database can't be reached. Nothing of `work` is stored, unless its
                 connection was lost and the database stays away.
         """
-        session: int | None = None
+        sessions: list[int] = []
+
+        def noted(connection: Connection) -> T | None:
+            sessions.append(driver_of(connection).get_server_pid())
+            return work(connection)
+
         try:
             with lost_is_unavailable():
-                async with self._reading.connect() as connection:
-                    session = await _session_of(connection)
-                    return await connection.run_sync(work)
+                return await greenlet_spawn(_connected, self._at_once, noted)
         except Unavailable as error:
-            if session is None or not _may_have_happened(error.__cause__):
+            if not sessions or not _may_have_happened(error.__cause__):
                 raise
             lost = error
-        pid = session
+        pid = sessions[0]
         outcome = await self._look_up(lambda connection: _after(connection, pid, found))
         if outcome is None:
             raise lost
@@ -193,10 +206,10 @@ def _in_transaction(connection: Connection, work: Callable[[Connection], T]) -> 
     return _Worked(outcome)
 
 
-async def _session_of(connection: AsyncConnection) -> int | None:
-    """Returns the server's process of a connection, without asking the server."""
-    driver = (await connection.get_raw_connection()).driver_connection
-    return driver.get_server_pid() if isinstance(driver, asyncpg.Connection) else None
+def _connected(engine: Engine, work: Callable[[Connection], T]) -> T:
+    """Runs `work` on a connection of the pool, all in one greenlet."""
+    with engine.connect() as connection:
+        return work(connection)
 
 
 def _after(connection: Connection, session: int, found: Callable[[Connection], T]) -> T:
@@ -219,8 +232,10 @@ _END_SESSION: Final = select(
 
 def violated(error: IntegrityError) -> str | None:
     """Returns the name of the constraint or unique index that a statement violated."""
-    cause = error.orig.__cause__ if error.orig else None
-    return cause.constraint_name if isinstance(cause, asyncpg.PostgresError) else None
+    for cause in (error.orig, error.orig and error.orig.__cause__):
+        if isinstance(cause, asyncpg.PostgresError):
+            return cause.constraint_name
+    return None
 
 
 @contextmanager
@@ -258,9 +273,13 @@ def _may_have_happened(error: BaseException | None) -> bool:
 
     What the server refused, with the connection still there, it has rolled back.
     """
-    if not isinstance(error, DBAPIError) or error.connection_invalidated:
-        return True
-    state = getattr(error.orig, "sqlstate", None)
+    match error:
+        case DBAPIError() if not error.connection_invalidated:
+            state = getattr(error.orig, "sqlstate", None)
+        case asyncpg.PostgresError():
+            state = error.sqlstate
+        case _:
+            state = None
     return state is None or state.startswith(_CONNECTION_GONE)
 
 

@@ -27,7 +27,7 @@ from parleyd.contract.executions import ToolStart
 from parleyd.contract.steps import Step
 from parleyd.store.events import inserted_events, notified, numbered, payloads_of
 from parleyd.store.executions import started_executions
-from parleyd.store.locks import fence, state_of, within
+from parleyd.store.locks import LEASED, fence, state_of, within
 from parleyd.store.statements import given, run
 from parleyd.store.tables import turn_steps, turns
 from parleyd.turns.ports import Fenced, OpenedTurn
@@ -75,6 +75,21 @@ def was_journaled(connection: Connection, turn: OpenedTurn, step: Step) -> bool:
     state_of(connection, turn.lease)
     found = run(connection, _IS_THERE, chain=turn.chain_id, step=step.step_no)
     return found.one_or_none() is not None
+
+
+def find_journaled(
+    connection: Connection, turn: OpenedTurn, events: Sequence[EventBody]
+) -> tuple[TurnEvent, ...]:
+    """Returns what `journal_step` has returned, of the step that was this turn's last write.
+
+    Raises:
+        Fenced: The lease is lost, or the turn has ended.
+    """
+    bodies = [storable_event(event) for event in events]
+    last_event = run(connection, _LAST_EVENT, **within(turn.lease, 0)).scalar_one_or_none()
+    if last_event is None:
+        raise Fenced
+    return numbered(turn.lease.turn_id, bodies, last_event)
 
 
 # ---------------------------------------------------------------- the running step
@@ -146,6 +161,9 @@ def deleted_steps(*which: ColumnElement[bool]) -> CTE:
 _FENCE: Final = fence("running")
 _JOURNAL: Final = select(_FENCE.c.last_event, notified(_FENCE)).add_cte(
     inserted_step(_FENCE), started_executions(_FENCE), inserted_events(_FENCE)
+)
+_LAST_EVENT: Final = select(turns.c.last_event).where(
+    LEASED, turns.c.state == literal_column("'running'")
 )
 _IS_THERE: Final = select(turn_steps.c.step_no).where(
     turn_steps.c.chain_id == given("chain"), turn_steps.c.step_no == given("step")

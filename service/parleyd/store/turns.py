@@ -46,6 +46,7 @@ from parleyd.store.openings import (
 )
 from parleyd.store.situations import read_situation
 from parleyd.store.steps import (
+    find_journaled,
     journal_step,
     keep_partial_text,
     was_journaled,
@@ -64,6 +65,7 @@ from parleyd.turns.ports import (
 )
 
 _REQUEST_ID = "turns_request_id"
+_STEP = "turn_steps_pkey"
 _CALL_ID = "asks_conversation_id_tool_call_id_key"
 
 
@@ -111,9 +113,11 @@ class PostgresTurnStore:
             lambda connection: was_opened(connection, opening, conversation_id),
         )
 
-    async def read_chain(self, turn: OpenedTurn) -> ChainContext:
+    async def read_chain(self, turn: OpenedTurn, after_step: int = 0) -> ChainContext:
         """See `TurnStore`. One query."""
-        return await self._database.read(lambda connection: read_chain(connection, turn))
+        return await self._database.read(
+            lambda connection: read_chain(connection, turn, after_step)
+        )
 
     async def journal_step(
         self,
@@ -122,10 +126,19 @@ class PostgresTurnStore:
         events: Sequence[EventBody],
         starts: Sequence[ToolStart],
     ) -> tuple[TurnEvent, ...]:
-        """See `TurnStore`."""
-        return await self._database.write(
-            lambda connection: journal_step(connection, turn, step, events, starts),
-            lambda connection: was_journaled(connection, turn, step),
+        """See `TurnStore`. A repeat finds what the first call stored."""
+        try:
+            return await self._database.write(
+                lambda connection: journal_step(connection, turn, step, events, starts),
+                lambda connection: was_journaled(connection, turn, step),
+            )
+        except IntegrityError as error:
+            if violated(error) != _STEP:
+                raise
+        # Only who holds the lease comes to the step's key, and a turn journals a step once: so it
+        # was this call, whose COMMIT was lost with the database.
+        return await self._database.read(
+            lambda connection: find_journaled(connection, turn, events)
         )
 
     async def start_tool(self, turn: OpenedTurn, start: ToolStart, *, again: bool) -> bool:

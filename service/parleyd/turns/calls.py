@@ -58,13 +58,19 @@ class CallJudge:
         *,
         asks_on: bool,
         ids: Ids,
+        taken: Iterable[str] = (),
     ) -> None:
         self._tools = tools
         self._kinds = tuple(kinds)
         self._surface: Surface = surface
         self._asks_on = asks_on
         self._ids = ids
-        self._taken: set[str] = set()
+        self._taken = set(taken)
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """Returns the public ids of the chain's calls so far."""
+        return frozenset(self._taken)
 
     def remember(self, calls: Iterable[StepCall]) -> None:
         """Marks the ids of earlier calls of the chain as taken."""
@@ -85,7 +91,6 @@ class CallJudge:
                 args, error = None, f"The arguments have more than {limits.CALL_LEVELS} levels."
             elif kind is None or kind not in self._kinds:
                 error = tool.faults(args) if tool else self._no_such_tool(name)
-                kind = None
             elif errors := self._faults(kind, args):
                 error = as_tool_error(errors)
             else:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from parleyd.turns.chain_memory import ChainMemory
 from parleyd.turns.followers import Followers
 from parleyd.turns.model import Model
 from parleyd.turns.options import TurnOptions
@@ -28,3 +29,4 @@ class Deployment:
     options: TurnOptions
     holder: str
     followers: Followers
+    chains: ChainMemory

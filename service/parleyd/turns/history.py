@@ -1,6 +1,6 @@
 """What the model is sent of a conversation and of a chain (spec turns 5.2 to 5.4)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 from uuid import UUID
 
@@ -29,16 +29,20 @@ def history_messages(context: ChainContext, model: Model) -> list[ProviderMessag
 
 
 def step_messages(
-    step: Step, asks: Iterable[Ask], executions: Iterable[Execution], model: Model
+    step: Step,
+    answers: Mapping[UUID, JsonValue],
+    executions: Mapping[int, Execution],
+    model: Model,
 ) -> list[ProviderMessage]:
     """Returns the messages of a step, and the one with the results of all its calls.
+
+    `answers` are the envelopes of asks by their ids, those of other steps among them; `executions`
+    tell what became of its own host calls, by their place in it.
 
     A step goes back to its own provider with the bytes that came from it. For another provider, or
     where they can't be read any more, it is rebuilt from its calls.
     """
-    by_id = {ask.id: ask for ask in asks}
-    by_index = {one.call_index: one for one in executions if one.step_no == step.step_no}
-    outcomes = [_outcome(call, by_id, by_index.get(i)) for i, call in enumerate(step.calls)]
+    outcomes = [_outcome(call, answers, executions.get(i)) for i, call in enumerate(step.calls)]
     return [*_own_messages(step, model), model.tool_message(outcomes)]
 
 
@@ -47,11 +51,12 @@ def last_user_text(context: ChainContext) -> str:
     return next((row.text for row in reversed(context.history) if row.type == "user"), "")
 
 
-def _outcome(call: StepCall, asks: Mapping[UUID, Ask], execution: Execution | None) -> ToolOutcome:
+def _outcome(
+    call: StepCall, answers: Mapping[UUID, JsonValue], execution: Execution | None
+) -> ToolOutcome:
     id_, name = call.provider_call_id, call.tool_name
-    ask = asks.get(call.ask_id) if call.ask_id else None
-    if ask and ask.answer is not None:
-        return ToolOutcome(id_, name, value=ask.answer)
+    if call.ask_id and call.ask_id in answers:
+        return ToolOutcome(id_, name, value=answers[call.ask_id])
     if execution is None:
         return ToolOutcome(id_, name, error=call.error or DID_NOT_RUN)
     match execution.state:

@@ -40,40 +40,54 @@ class Leases:
         leases = list(self._taken.union(self._turns.leases))
         if not leases:
             return
+        asked = _now()
         held = await self._shared.leases.renew_leases(leases)
         for lease in leases:
-            if lease.turn_id not in held:
+            if lease.turn_id in held:
+                self._turns.keep(lease, asked)
+            else:
                 self._turns.lose(lease)
 
     async def take_due(self) -> None:
-        """Takes over turns, one by one, until none is due. Each then runs in a task of its own."""
+        """Takes over turns, one by one, until none is due. Each then runs in a task of its own.
+
+        Cancelled, it still goes on with the turn that it was about to take: a transaction that is
+        cut short in its COMMIT would leave a turn to nobody until its lease ends.
+        """
         if self._shared.model is None:
             return  # a process that can run no turn leaves them to one that can
-        while taken := await self._take():
-            self._turns.hold(self._go_on(taken))
+        await asyncio.shield(self._turns.hold(self._take_all()))
 
-    async def _take(self) -> TakenTurn | None:
-        return await self._shared.leases.take_turn(self._shared.holder, self._replay_safe)
+    async def _take_all(self) -> None:
+        while not self._turns.stopping:
+            asked = _now()
+            taken = await self._shared.leases.take_turn(self._shared.holder, self._replay_safe)
+            if taken is None:
+                return
+            self._turns.hold(self._go_on(taken, asked))
 
-    async def _go_on(self, taken: TakenTurn) -> None:
+    async def _go_on(self, taken: TakenTurn, asked: float) -> None:
         turn = taken.turn
         with bound_contextvars(
             turn_id=str(turn.lease.turn_id), conversation_id=str(turn.lease.conversation_id)
         ):
             log.info("turn_taken_over", verdict=taken.verdict, epoch=turn.lease.epoch)
+            for lease in self._turns.leases:
+                if lease.turn_id == turn.lease.turn_id:
+                    self._turns.lose(lease)
             # Its lease is kept from here on: making its tools may take longer than a lease lasts.
             self._taken.add(turn.lease)
             try:
-                await self._as_judged(taken)
+                await self._as_judged(taken, asked)
             finally:
                 self._taken.discard(turn.lease)
 
-    async def _as_judged(self, taken: TakenTurn) -> None:
+    async def _as_judged(self, taken: TakenTurn, asked: float) -> None:
         turn = taken.turn
         live = make_live(self._shared, turn)
         match taken.verdict:
             case "go_on":
-                await self._run(turn, live)
+                await self._run(turn, live, asked)
             case "close":
                 await self._end(turn, live, None)
             case "interrupted":
@@ -83,9 +97,9 @@ class Leases:
             case _:
                 assert_never(taken.verdict)
 
-    async def _run(self, turn: OpenedTurn, live: LiveTurn) -> None:
+    async def _run(self, turn: OpenedTurn, live: LiveTurn, asked: float) -> None:
         try:
-            ready = await take_up(self._shared, turn)
+            ready = await take_up(self._shared, turn, asked)
         except Exception:
             log.exception("turn_not_taken_up")
             await self._end(turn, live, Reason.INTERNAL)
@@ -111,3 +125,7 @@ class Leases:
         live.end(ended.result)
         account = TurnAccount(turn, turn.model or "unknown")
         await account.log_turn(self._shared.request_log, ended.result, None)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

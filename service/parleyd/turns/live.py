@@ -7,6 +7,7 @@ from uuid import UUID
 from parleyd.contract import limits
 from parleyd.contract.errors import ParleyError
 from parleyd.contract.events import TurnEvent
+from parleyd.contract.text import storable
 from parleyd.contract.turns import TurnResult
 
 
@@ -81,10 +82,13 @@ class LiveTurn:
         return self.step
 
     def say(self, text: str) -> None:
-        """Adds text to the running step. Those who follow are woken at most every 50 ms for it."""
+        """Adds text to the running step, as it may be sent.
+
+        Those who follow are woken at most every 50 ms for it.
+        """
         if not self.step or not text:
             return
-        self.step.pieces.append(text)
+        self.step.pieces.append(storable(text))
         if self._telling is None:
             loop = asyncio.get_running_loop()
             due = self._told + limits.PREVIEW_SECONDS

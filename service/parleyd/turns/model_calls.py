@@ -72,6 +72,7 @@ class ModelCaller:
         return await self._stream(call, Spoken())
 
     async def _stream(self, call: ModelCall, spoken: Spoken) -> Spoken:
+        await self._stops.sure()
         try:
             async with (
                 self._stops.within(self._idle_seconds) as stop,

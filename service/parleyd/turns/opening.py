@@ -1,7 +1,7 @@
 """Opens a turn: its checks in their order, then TX1 (spec turns 3.2)."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from parleyd.contract.errors import ModelNotConfigured, OptionForbidden
@@ -24,12 +24,16 @@ from parleyd.turns.tools import TurnContext
 
 @dataclass(frozen=True)
 class ReadyTurn:
-    """A turn that is stored, with all that running it takes."""
+    """A turn that is stored, with all that running it takes.
+
+    Its lease holds for as long as one lasts from `held_since` on, by the loop's clock.
+    """
 
     turn: OpenedTurn
     model: Model
     title_model: Model | None
     told: Instructions
+    held_since: float = field(default_factory=lambda: asyncio.get_running_loop().time())
 
 
 async def open_turn(
@@ -82,15 +86,16 @@ async def open_turn(
         caller_key=request.caller_key is not None,
         seen=situation,
     )
+    began = asyncio.get_running_loop().time()
     try:
         turn = await shared.store.open_turn(opening)
     except RequestSeen as seen:
         check_repeat(wanted.request, seen.turn)
         return seen.turn
-    return ReadyTurn(turn, model, title_model, told)
+    return ReadyTurn(turn, model, title_model, told, began)
 
 
-async def take_up(shared: Deployment, turn: OpenedTurn) -> ReadyTurn:
+async def take_up(shared: Deployment, turn: OpenedTurn, held_since: float) -> ReadyTurn:
     """Returns a turn that was taken over with what running it takes, built from stored values.
 
     Raises:
@@ -108,7 +113,7 @@ async def take_up(shared: Deployment, turn: OpenedTurn) -> ReadyTurn:
         raise ModelNotConfigured
     model = shared.model
     told = await instructions(shared.options, model, context, turn.system_instruction)
-    return ReadyTurn(turn, model, shared.title_model, told)
+    return ReadyTurn(turn, model, shared.title_model, told, held_since)
 
 
 def _models(shared: Deployment, request: TurnRequest) -> tuple[Model | None, Model | None]:

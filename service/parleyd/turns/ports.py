@@ -206,6 +206,14 @@ class RequestSeen(Exception):
 
 
 @dataclass(frozen=True)
+class ChainAsk:
+    """An ask of a chain: as much of it as the model needs. `answer` is None while it is pending."""
+
+    id: UUID
+    answer: JsonValue
+
+
+@dataclass(frozen=True)
 class ChainContext:
     """All that the model is sent of a chain (spec turns 5.3).
 
@@ -215,7 +223,7 @@ class ChainContext:
 
     history: tuple[Message, ...]
     steps: tuple[Step, ...]
-    asks: tuple[Ask, ...]
+    asks: tuple[ChainAsk, ...]
     executions: tuple[Execution, ...] = ()
 
 
@@ -300,8 +308,8 @@ class TurnStore(Protocol):
         """
         ...
 
-    async def read_chain(self, turn: OpenedTurn) -> ChainContext:
-        """Reads what the model is to be sent."""
+    async def read_chain(self, turn: OpenedTurn, after_step: int = 0) -> ChainContext:
+        """Reads what the model is to be sent; after a step that is known already, only the rest."""
         ...
 
     async def journal_step(

@@ -6,7 +6,8 @@ after a takeover.
 """
 
 import time
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 import structlog
@@ -19,6 +20,7 @@ from parleyd.contract.steps import Step
 from parleyd.contract.text import storable
 from parleyd.turns.accounts import TurnAccount
 from parleyd.turns.calls import CallJudge, JudgedCalls
+from parleyd.turns.chain_memory import KnownChain
 from parleyd.turns.deployment import Deployment
 from parleyd.turns.history import history_messages, last_user_text, step_messages
 from parleyd.turns.live import LiveTurn
@@ -47,7 +49,11 @@ class TurnRun:
     def __init__(self, shared: Deployment, ready: ReadyTurn, live: LiveTurn) -> None:
         turn, limits = ready.turn, shared.options.limits
         self.lease = turn.lease
-        self.stops = Stops(limits.turn_seconds - turn.age_seconds)
+        self.stops = Stops(
+            limits.turn_seconds - turn.age_seconds,
+            held_since=ready.held_since,
+            still_held=self._still_held,
+        )
         self._shared = shared
         self._turn = turn
         self._ready = ready
@@ -116,31 +122,41 @@ class TurnRun:
             log.warning("turn_not_handed_over", cause=type(error).__name__)
         self._live.give_up(Unavailable(STOPPING))
 
+    async def _still_held(self) -> bool:
+        held = await stored(lambda: self._shared.leases.renew_leases([self.lease]))
+        return self.lease.turn_id in held
+
     # ------------------------------------------------------------ steps
 
     async def _steps(self) -> EndedTurn:
         told, model = self._ready.told, self._ready.model
-        chain, messages = await self._so_far()
+        known, chain = await self._so_far()
+        messages, size = list(known.messages), known.size
         judge = CallJudge(
             told.host_tools,
             told.kinds,
             self._turn.surface,
             asks_on=bool(self._shared.options.ask_kinds),
             ids=self._shared.ids,
+            taken=known.call_ids,
         )
-        executions = list(chain.executions)
-        size = 0
+        answers = {ask.id: ask.answer for ask in chain.asks if ask.answer is not None}
+        executions: defaultdict[int, dict[int, Execution]] = defaultdict(dict)
+        for one in chain.executions:
+            executions[one.step_no][one.call_index] = one
         for step in chain.steps:
+            done = executions[step.step_no]
             judge.remember(step.calls)
             if step is chain.steps[-1]:
-                executions += await self._tools.run(self._owed(step, chain))
+                done |= _by_place(await self._tools.run(self._owed(step, done)))
                 if asks := self._unasked(step, chain):
                     return await self._writer.pause(None, asks, ())
-            messages += step_messages(step, chain.asks, executions, model)
-            size += _size(step, executions)
-        next_no = len(chain.steps) + 1
+            messages += step_messages(step, answers, done, model)
+            size += _size(step, done)
+        next_no = known.step_no + len(chain.steps) + 1
         for step_no in range(next_no, next_no + told.max_steps - self._turn.steps_made):
             self._check_size(size)
+            self._remember(step_no - 1, messages, judge, size)
             spoken = await self._call_model(messages)
             judged = judge.judge(spoken.calls)
             if not judged.calls:
@@ -153,25 +169,40 @@ class TurnRun:
                 return await self._writer.pause(step, judged.asks, judged.events)
             self.stops.check()
             await self._writer.journal(step, judged.events, starts)
-            executions = await self._tools.run(self._claimed(starts))
+            done = _by_place(await self._tools.run(self._claimed(starts)))
             if judged.asks:
                 return await self._writer.pause(None, judged.asks, ())
-            messages += step_messages(step, (), executions, model)
-            size += _size(step, executions)
+            messages += step_messages(step, {}, done, model)
+            size += _size(step, done)
         self.stops.check()
+        self._shared.chains.forget(self._turn.chain_id, model.provider)
         title_due = bool(self._reply and self._ready.title_model)
         return await self._writer.finish(self._reply, title_due=title_due)
 
-    async def _so_far(self) -> tuple[ChainContext, list[ProviderMessage]]:
-        """Returns the chain, and what was said before it."""
-        model, turn = self._ready.model, self._turn
+    async def _so_far(self) -> tuple[KnownChain, ChainContext]:
+        """Returns the beginning of the chain, and what has to be built of it yet."""
+        model, turn, store = self._ready.model, self._turn, self._shared.store
         if turn.turn_no == 1 and turn.input_kind == "prompt" and not turn.earlier:
             # The whole history is the message that was stored a moment ago.
             self._user_text = turn.said
-            return ChainContext((), (), ()), [model.user_message(turn.said)]
-        chain = await self._shared.store.read_chain(turn)
+            first = model.user_message(turn.said)
+            return KnownChain(0, (first,), frozenset(), turn.said, 0), ChainContext((), (), ())
+        if known := self._shared.chains.recall(turn.chain_id, model.provider):
+            self._user_text = known.user_text
+            return known, await store.read_chain(turn, known.step_no)
+        chain = await store.read_chain(turn)
         self._user_text = last_user_text(chain)
-        return chain, history_messages(chain, model)
+        history = tuple(history_messages(chain, model))
+        return KnownChain(0, history, frozenset(), self._user_text, 0), chain
+
+    def _remember(
+        self, step_no: int, messages: Sequence[ProviderMessage], judge: CallJudge, size: int
+    ) -> None:
+        """Keeps what can't change any more, for the turn that goes on with the chain."""
+        if step_no:
+            known = KnownChain(step_no, tuple(messages), judge.taken, self._user_text, size)
+            provider = self._ready.model.provider
+            self._shared.chains.remember(self._turn.chain_id, provider, known)
 
     def _step(self, step_no: int, spoken: Spoken, judged: JudgedCalls) -> Step:
         model = self._ready.model
@@ -185,16 +216,15 @@ class TurnRun:
             text=storable(spoken.text),
         )
 
-    def _owed(self, step: Step, chain: ChainContext) -> list[DueCall]:
+    def _owed(self, step: Step, done: Mapping[int, Execution]) -> list[DueCall]:
         """Returns the calls that the chain's last step still owes (spec turns 3.6.2)."""
-        before = {one.call_index: one for one in chain.executions if one.step_no == step.step_no}
         due: list[DueCall] = []
         for index, call in enumerate(step.calls):
             tool = self._ready.told.host_tools.get(call.tool_name)
             if call.role != "host" or tool is None:
                 continue
-            begun = before.get(index)
-            if begun and (begun.state in ("finished", "failed") or not tool.replay_safe):
+            begun = done.get(index)
+            if begun and not (tool.replay_safe and self._is_open(begun)):
                 continue
             start = ToolStart(
                 step_no=step.step_no,
@@ -205,6 +235,11 @@ class TurnRun:
             )
             due.append(DueCall(start, tool, claimed=False, again=begun is not None))
         return due
+
+    def _is_open(self, begun: Execution) -> bool:
+        """Tells whether a call has no result yet, nor was told to be unknown in this turn's log."""
+        earlier = begun.turn_id != self._turn.lease.turn_id
+        return begun.state == "started" or (begun.state == "unknown" and earlier)
 
     def _claimed(self, starts: Sequence[ToolStart]) -> list[DueCall]:
         """Returns calls that journaling their step has started."""
@@ -264,6 +299,7 @@ class TurnRun:
         temperature = self._shared.options.title_temperature
         began = time.monotonic()
         try:
+            await self.stops.sure()
             async with self.stops.within():
                 made = await write_title(model, temperature, self._user_text, self._reply)
         except TimeOver:
@@ -273,10 +309,13 @@ class TurnRun:
         return made.title
 
 
-def _size(step: Step, executions: Sequence[Execution]) -> int:
+def _by_place(executions: Sequence[Execution]) -> dict[int, Execution]:
+    return {one.call_index: one for one in executions}
+
+
+def _size(step: Step, executions: Mapping[int, Execution]) -> int:
     """Returns about how many bytes a step and its results are for the model."""
-    results = (one.result for one in executions if one.step_no == step.step_no)
-    return len(step.messages) + sum(len(compact(result)) for result in results)
+    return len(step.messages) + sum(len(compact(one.result)) for one in executions.values())
 
 
 def _reason(error: ModelFailed) -> Reason:

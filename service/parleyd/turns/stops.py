@@ -6,10 +6,11 @@ here ever interrupts one (spec turns 3.9).
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from operator import itemgetter
 
+from parleyd.contract import limits
 from parleyd.turns.ports import Fenced
 
 
@@ -36,11 +37,27 @@ class Stop:
         self.cause: type[Exception] = TimeoutError
 
 
-class Stops:
-    """The stops of one turn. `seconds` is what is left of its wall time."""
+async def _nobody_else() -> bool:
+    return True
 
-    def __init__(self, seconds: float) -> None:
+
+class Stops:
+    """The stops of one turn. `seconds` is what is left of its wall time.
+
+    Its lease was known to hold at `held_since`, by the loop's clock; `still_held` asks the database
+    whether it does, and renews it.
+    """
+
+    def __init__(
+        self,
+        seconds: float,
+        *,
+        held_since: float | None = None,
+        still_held: Callable[[], Awaitable[bool]] = _nobody_else,
+    ) -> None:
         self._deadline = _now() + seconds
+        self._held_since = _now() if held_since is None else held_since
+        self._still_held = still_held
         self._handed_over = math.inf
         self._fenced = math.inf
         self._open: set[Stop] = set()
@@ -54,6 +71,30 @@ class Stops:
         """Ends what runs now at once, and what would begin later: another process owns the turn."""
         self._fenced = min(self._fenced, _now())
         self._reschedule()
+
+    def keep(self, since: float) -> None:
+        """Notes that the lease was renewed by what was asked of the database at `since`."""
+        self._held_since = max(self._held_since, since)
+
+    async def sure(self, *, grace: float = 0) -> None:
+        """Returns once the turn may go on, and no other process can have gone on with it.
+
+        A process that slept for as long as a lease lasts doesn't know yet that it lost its turns. A
+        tool that it ran now would run beside the one of the other process.
+
+        Raises:
+            HandedOver, Fenced, TimeOver: As `within` does.
+            ParleyError: The lease may be over, and the database does not say.
+        """
+        self._check(grace)
+        asked = _now()
+        if asked < self._held_since + limits.LEASE_SECONDS:
+            return
+        if await self._still_held():
+            self.keep(asked)
+        else:
+            self.fence()
+        self._check(grace)
 
     def check(self) -> None:
         """Returns while the turn may go on.

@@ -102,6 +102,7 @@ class ToolRunner:
             tool_call_id=start.tool_call_id,
             idempotency_key=f"{turn.chain_id}/{start.step_no}/{start.call_index}",
         )
+        await self._stops.sure(grace=limits.STOP_SECONDS)
         try:
             async with self._stops.within(seconds, grace=limits.STOP_SECONDS):
                 try:

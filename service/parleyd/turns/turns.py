@@ -77,20 +77,21 @@ class Turns:
         self._followers = shared.followers
         self._running: dict[UUID, TurnRun] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._stopping = False
+        self.stopping = False
+        """Set once this process takes no more turns."""
 
     # ------------------------------------------------------------ for callers
 
     async def start(self, request: TurnRequest) -> FollowedTurn:
         """Checks a request and stores its turn, which then runs on without its caller.
 
-        A repeat with the same request id gets the turn that the first one made.
+        A repeat with the same request id gets the turn that the first one made, and watches it.
 
         Raises:
             ParleyError: A check failed; nothing was stored.
             Unavailable: The database can't be reached, or the process stops.
         """
-        if self._stopping:
+        if self.stopping:
             raise Unavailable(STOPPING)
         opened: asyncio.Future[FollowedTurn] = asyncio.get_running_loop().create_future()
         self.hold(self._start(self._shared.ids.uuid(), request, opened))
@@ -107,13 +108,10 @@ class Turns:
             RateLimited: The person watches too many already.
             Unavailable: The database can't be reached, or the process stops.
         """
-        if self._stopping:
+        if self.stopping:
             raise Unavailable(STOPPING)
         await self.read(owner, conversation_id, turn_id)
-        most = self.options.limits.owner_streams
-        if self._followers.open_streams(owner) >= most:
-            raise RateLimited("streams of one person may be open", most)
-        events = self._followers.watch(owner, turn_id, after)
+        events = self._watched(owner, turn_id, after)
         return FollowedTurn(self._shared, owner, conversation_id, turn_id, events)
 
     async def read(self, owner: str, conversation_id: UUID, turn_id: UUID) -> Turn:
@@ -132,23 +130,30 @@ class Turns:
         """Returns the leases of the turns that run here."""
         return [run.lease for run in self._running.values()]
 
+    def keep(self, lease: Lease, since: float) -> None:
+        """Notes that a lease was renewed by what was asked of the database at `since`."""
+        run = self._running.get(lease.turn_id)
+        if run and run.lease == lease:
+            run.stops.keep(since)
+
     def lose(self, lease: Lease) -> None:
         """Stops a turn whose lease is gone; it may have ended meanwhile, or be held again."""
         run = self._running.get(lease.turn_id)
         if run and run.lease == lease:
             run.stops.fence()
 
-    def hold(self, work: Coroutine[Any, Any, None]) -> None:
+    def hold(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Runs work in a task of its own, which the stop of the process waits for."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def run(self, ready: ReadyTurn, live: LiveTurn) -> None:
         """Runs a stored turn to its end here, or as far as this process may."""
         run = TurnRun(self._shared, ready, live)
         self._running[run.lease.turn_id] = run
-        if self._stopping:
+        if self.stopping:
             run.stops.hand_over()
         try:
             await run.run()
@@ -167,13 +172,15 @@ class Turns:
         and its lease runs out. Whoever follows a turn is told to watch it elsewhere. A repeat
         changes nothing.
         """
-        self._stopping = True
+        self.stopping = True
         for run in list(self._running.values()):
             run.stops.hand_over()
         self._followers.close(Unavailable(STOPPING))
-        if not self._tasks:
-            return
-        _, late = await asyncio.wait(self._tasks, timeout=seconds)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while self._tasks and loop.time() < end:  # a takeover under way adds one more
+            await asyncio.wait(self._tasks, timeout=end - loop.time())
+        late = list(self._tasks)
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
@@ -186,13 +193,13 @@ class Turns:
         with bound_contextvars(turn_id=str(turn_id)):
             try:
                 ready = await open_turn(self._shared, turn_id, request)
+                if isinstance(ready, RepeatedRequest):
+                    _accept(opened, self._repeated(request.owner, ready))
+                    return
             except BaseException as error:
                 _reject(opened, error)
                 if not isinstance(error, Exception):
                     raise
-                return
-            if isinstance(ready, RepeatedRequest):
-                _accept(opened, self._repeated(request.owner, ready))
                 return
             live = make_live(self._shared, ready.turn)
             _accept(opened, self._followed(ready.turn, live))
@@ -207,10 +214,21 @@ class Turns:
 
     def _repeated(self, owner: str, repeated: RepeatedRequest) -> FollowedTurn:
         live = self._followers.live(repeated.turn_id)
-        events = self._followers.follow(owner, repeated.turn_id, 0, live)
+        events = self._watched(owner, repeated.turn_id, 0)
         return FollowedTurn(
             self._shared, owner, repeated.conversation_id, repeated.turn_id, events, live
         )
+
+    def _watched(self, owner: str, turn_id: UUID, after: int) -> AsyncGenerator[Sent, None]:
+        """Returns the events of a turn for one more stream of its owner.
+
+        Raises:
+            RateLimited: The person watches too many already.
+        """
+        most = self.options.limits.owner_streams
+        if self._followers.open_streams(owner) >= most:
+            raise RateLimited("streams of one person may be open", most)
+        return self._followers.watch(owner, turn_id, after)
 
 
 def make_live(shared: Deployment, turn: OpenedTurn) -> LiveTurn:

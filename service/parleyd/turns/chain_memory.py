@@ -1,0 +1,57 @@
+"""What this process still knows of chains that wait: an answer then costs the same, however late.
+
+Steps and answers never change once they are stored, so what a chain had said before its last step
+can be kept as it was built. It is never needed: what is not known here is read.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from parleyd.turns.model import ProviderMessage
+
+MOST_BYTES: Final = 64 * 1024 * 1024
+"""How much of all chains is kept, by the size of their messages as they are stored."""
+
+
+@dataclass(frozen=True)
+class KnownChain:
+    """The beginning of a chain, up to a step whose calls all have their results.
+
+    `messages` are the history and those steps as the model is sent them, `size` about their bytes.
+    """
+
+    step_no: int
+    messages: tuple[ProviderMessage, ...]
+    call_ids: frozenset[str]
+    user_text: str
+    size: int
+
+
+class ChainMemory:
+    """Keeps the beginnings of the chains that were used last, each for one provider."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._known: OrderedDict[tuple[UUID, str], KnownChain] = OrderedDict()
+        self._bytes = 0
+
+    def recall(self, chain_id: UUID, provider: str) -> KnownChain | None:
+        """Returns what is known of a chain."""
+        return self._known.get((chain_id, provider))
+
+    def remember(self, chain_id: UUID, provider: str, known: KnownChain) -> None:
+        """Keeps the beginning of a chain; what was used longest ago is forgotten for it."""
+        self.forget(chain_id, provider)
+        self._known[chain_id, provider] = known
+        self._bytes += known.size
+        while self._bytes > self._most_bytes:
+            _, oldest = self._known.popitem(last=False)
+            self._bytes -= oldest.size
+
+    def forget(self, chain_id: UUID, provider: str) -> None:
+        """Drops a chain, which is over or known better now."""
+        known = self._known.pop((chain_id, provider), None)
+        if known:
+            self._bytes -= known.size
