@@ -188,9 +188,11 @@ class FailpointStore:
         await self._reach("after_txj", turn)
         return stored
 
-    async def start_tool(self, turn: OpenedTurn, start: ToolStart, *, again: bool) -> bool:
+    async def start_tool(
+        self, turn: OpenedTurn, start: ToolStart, *, again: bool, repeated: bool = False
+    ) -> bool:
         await self._reach("before_tool", turn)
-        return await self._inner.start_tool(turn, start, again=again)
+        return await self._inner.start_tool(turn, start, again=again, repeated=repeated)
 
     async def store_result(
         self, turn: OpenedTurn, call: CallPlace, result: JsonValue, *, failed: bool
@@ -199,6 +201,9 @@ class FailpointStore:
         stored = await self._inner.store_result(turn, call, result, failed=failed)
         await self._reach("after_txr", turn)
         return stored
+
+    async def lose_tool(self, turn: OpenedTurn, call: CallPlace) -> tuple[TurnEvent, ...]:
+        return await self._inner.lose_tool(turn, call)
 
     async def keep_partial_text(self, turn: OpenedTurn, partial_text: str) -> None:
         await self._inner.keep_partial_text(turn, partial_text)

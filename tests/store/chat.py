@@ -198,6 +198,13 @@ class Chat:
         await self.pause(turn, ask(call_id))
         return turn.lease.conversation_id
 
+    async def create(
+        self, title: str | None = None, project: str | None = None, owner: str = OWNER
+    ) -> UUID:
+        """Returns an empty conversation."""
+        made = await self.conversations.create_conversation(owner, uuid4(), title, project)
+        return made.id
+
     async def see(self, conversation: UUID) -> Conversation:
         return await self.conversations.read_conversation(OWNER, conversation)
 

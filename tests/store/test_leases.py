@@ -2,25 +2,22 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract import limits
-from parleyd.contract.errors import Reason, Unavailable
+from parleyd.contract.errors import Reason
 from parleyd.contract.events import Resumed, ToolReturned
 from parleyd.contract.executions import UNKNOWN_RESULT
 from parleyd.contract.turns import TurnError
-from parleyd.store.engine import create_engine
-from parleyd.store.leases import PostgresLeaseStore, take_turn
-from parleyd.turns.ports import Ending, Fenced, Lease, OpenedTurn, TakenTurn
-from tests.store.chat import OWNER, TEAM, Chat, ask, prompt_opening, step
-from tests.store.lossy_proxy import lossy_proxy
-from tests.store.tool_calls import RESULT, called, die, executions, place, start, starts, step_of
+from parleyd.store.leases import PostgresLeaseStore
+from parleyd.turns.ports import Fenced, Lease, OpenedTurn
+from tests.store.chat import OWNER, TEAM, Chat, prompt_opening, step
+from tests.store.takeovers import inside_a_tool, take
+from tests.store.tool_calls import RESULT, called, die, executions, place, starts, step_of
 
 ERROR = TurnError(reason=Reason.INTERRUPTED, message="The turn was interrupted.")
 
@@ -41,25 +38,6 @@ async def _change(chat: Chat, turn: OpenedTurn, changes: str) -> None:
         await connection.execute(
             text(f"UPDATE turns SET {changes} WHERE id = :turn"), {"turn": turn.lease.turn_id}
         )
-
-
-async def _take(leases: PostgresLeaseStore, holder: str = "process-2") -> TakenTurn:
-    taken = await leases.take_turn(holder, ())
-    assert taken
-    return taken
-
-
-async def _everything(chat: Chat) -> list[list[tuple[Any, ...]]]:
-    tables = ("turns", "turn_events", "turn_steps", "tool_executions", "messages", "asks")
-    return [await chat.query(f"SELECT * FROM {table} ORDER BY 1, 2") for table in tables]
-
-
-async def _someone_waits(chat: Chat) -> None:
-    async with asyncio.timeout(2):
-        while not await chat.query(
-            "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-        ):
-            pass
 
 
 # ---------------------------------------------------------------- what is due
@@ -83,7 +61,7 @@ async def test_the_turn_that_is_due_the_longest_comes_first(
     for turn, seconds in zip(turns, (5, 20, 10), strict=True):
         await die(chat.engine, turn, seconds=seconds)
 
-    taken = [(await _take(leases)).turn.lease.turn_id for _ in turns]
+    taken = [(await take(leases)).turn.lease.turn_id for _ in turns]
 
     assert taken == [turns[index].lease.turn_id for index in (1, 2, 0)]
     assert await leases.take_turn("process-2", ()) is None
@@ -106,7 +84,7 @@ async def test_a_turn_comes_with_all_that_its_first_process_knew(
     await chat.turns.keep_partial_text(turn, "I am")
     await die(chat.engine, turn)
 
-    taken = await _take(leases)
+    taken = await take(leases)
 
     assert taken.verdict == "go_on"
     assert taken.turn.lease == Lease(
@@ -138,7 +116,7 @@ async def test_an_answers_turn_comes_with_the_ask_it_resolved(
     await chat.turns.journal_step(turn, step(step_no=2), (), ())
     await die(chat.engine, turn)
 
-    taken = (await _take(leases)).turn
+    taken = (await take(leases)).turn
 
     assert taken.input_kind == "answer"
     assert taken.resolved
@@ -155,9 +133,9 @@ async def test_the_log_goes_on_where_it_was(chat: Chat, leases: PostgresLeaseSto
     told += await chat.turns.store_result(turn, place(calls[0]), RESULT, failed=False)
     await die(chat.engine, turn)
 
-    first = (await _take(leases)).turn
+    first = (await take(leases)).turn
     await die(chat.engine, turn)
-    second = (await _take(leases, "process-3")).turn
+    second = (await take(leases, "process-3")).turn
     ended = await chat.reply(second)
 
     assert first.earlier == (*turn.events, *told)
@@ -195,112 +173,6 @@ async def test_unfinished_tools_become_unknown_unless_they_may_run_again(
     ]
     assert await chat.query("SELECT last_event FROM turns") == [(9,)]
     assert await chat.turns.start_tool(taken.turn, calls[1], again=True)
-
-
-# ---------------------------------------------------------------- the old process
-
-
-async def _journal(chat: Chat, turn: OpenedTurn) -> None:
-    calls = starts("lookup", step_no=2)
-    await chat.turns.journal_step(turn, step_of(calls), called(calls), calls)
-
-
-async def _start(chat: Chat, turn: OpenedTurn) -> None:
-    await chat.turns.start_tool(turn, start(5), again=False)
-
-
-async def _start_again(chat: Chat, turn: OpenedTurn) -> None:
-    await chat.turns.start_tool(turn, start(), again=True)
-
-
-async def _end_tool(chat: Chat, turn: OpenedTurn) -> None:
-    await chat.turns.store_result(turn, place(start()), RESULT, failed=False)
-
-
-async def _keep(chat: Chat, turn: OpenedTurn) -> None:
-    await chat.turns.keep_partial_text(turn, "I am")
-
-
-async def _pause(chat: Chat, turn: OpenedTurn) -> None:
-    await chat.pause(turn, ask("call_a"), step_no=2)
-
-
-async def _finish(chat: Chat, turn: OpenedTurn) -> None:
-    await chat.turns.end_turn(turn, Ending(text="Done."))
-
-
-async def _fail(chat: Chat, turn: OpenedTurn) -> None:
-    await chat.turns.fail_turn(turn, ERROR, (), "I was")
-
-
-Write = Callable[[Chat, OpenedTurn], Awaitable[None]]
-WRITES = [_journal, _start, _start_again, _end_tool, _keep, _pause, _finish, _fail]
-
-
-async def _inside_a_tool(chat: Chat) -> OpenedTurn:
-    turn = await chat.prompt()
-    calls = starts("lookup")
-    await chat.turns.journal_step(turn, step_of(calls), called(calls), calls)
-    return turn
-
-
-@pytest.mark.parametrize("holder", ["process-2", "process-1"])
-@pytest.mark.parametrize("write", WRITES)
-async def test_c10_the_old_process_writes_nothing_once_its_turn_was_taken(
-    chat: Chat, leases: PostgresLeaseStore, write: Write, holder: str
-) -> None:
-    turn = await _inside_a_tool(chat)
-    await die(chat.engine, turn)
-    taken = await leases.take_turn(holder, ["lookup"])
-    assert taken
-    before = await _everything(chat)
-
-    with pytest.raises(Fenced):
-        await write(chat, turn)
-
-    assert await _everything(chat) == before
-    await write(chat, taken.turn)
-    assert await _everything(chat) != before
-
-
-@pytest.mark.parametrize("write", WRITES)
-async def test_c10_a_write_that_comes_while_the_turn_is_taken_is_refused(
-    chat: Chat, write: Write
-) -> None:
-    turn = await _inside_a_tool(chat)
-    await die(chat.engine, turn)
-
-    async with chat.engine.begin() as connection:
-        taken = await connection.run_sync(take_turn, "process-2", ["lookup"], 300.0)
-        assert taken
-        late = asyncio.ensure_future(write(chat, turn))
-        await _someone_waits(chat)
-
-    with pytest.raises(Fenced):
-        await late
-    assert await chat.query("SELECT last_event, lease_epoch FROM turns") == [
-        (taken.turn.events[-1].sequence, 2)
-    ]
-
-
-async def test_a_turn_that_is_written_at_this_moment_is_passed_by(
-    chat: Chat, leases: PostgresLeaseStore
-) -> None:
-    written, other = await chat.prompt(), await chat.prompt()
-    await die(chat.engine, written, seconds=20)
-    await die(chat.engine, other)
-
-    async with chat.engine.begin() as connection:
-        await connection.execute(
-            text("UPDATE turns SET lease_until = now() + interval '10 s' WHERE id = :turn"),
-            {"turn": written.lease.turn_id},
-        )
-        taken = await _take(leases)
-        assert taken.turn.lease.turn_id == other.lease.turn_id
-        assert await leases.take_turn("process-2", ()) is None
-
-    assert await leases.take_turn("process-2", ()) is None
-    await chat.reply(written)
 
 
 # ---------------------------------------------------------------- many processes
@@ -346,6 +218,26 @@ async def test_c11_each_of_many_dead_turns_is_taken_once(
     ]
 
 
+async def test_a_turn_that_is_written_at_this_moment_is_passed_by(
+    chat: Chat, leases: PostgresLeaseStore
+) -> None:
+    written, other = await chat.prompt(), await chat.prompt()
+    await die(chat.engine, written, seconds=20)
+    await die(chat.engine, other)
+
+    async with chat.engine.begin() as connection:
+        await connection.execute(
+            text("UPDATE turns SET lease_until = now() + interval '10 s' WHERE id = :turn"),
+            {"turn": written.lease.turn_id},
+        )
+        taken = await take(leases)
+        assert taken.turn.lease.turn_id == other.lease.turn_id
+        assert await leases.take_turn("process-2", ()) is None
+
+    assert await leases.take_turn("process-2", ()) is None
+    await chat.reply(written)
+
+
 # ---------------------------------------------------------------- ending instead
 
 
@@ -355,12 +247,12 @@ async def test_c9_a_turn_whose_third_process_died_is_given_up(
     turn = await chat.prompt()
     for number in (2, 3):
         await die(chat.engine, turn)
-        taken = await _take(leases, f"process-{number}")
+        taken = await take(leases, f"process-{number}")
         assert taken.verdict == "go_on"
         await chat.turns.keep_partial_text(taken.turn, f"Try {number}")
     await die(chat.engine, turn)
 
-    taken = await _take(leases, "process-4")
+    taken = await take(leases, "process-4")
 
     assert taken.verdict == "interrupted"
     assert (taken.turn.events, taken.partial_text) == ((), "Try 3")
@@ -376,7 +268,7 @@ async def test_a_lease_that_was_given_back_is_no_attempt(
     turn = await chat.prompt()
     for number in range(2, 8):
         await leases.release_turn(turn)
-        taken = await _take(leases, f"process-{number}")
+        taken = await take(leases, f"process-{number}")
         assert taken.verdict == "go_on"
         turn = taken.turn
 
@@ -387,11 +279,11 @@ async def test_a_lease_that_was_given_back_is_no_attempt(
 async def test_c17_a_turn_of_a_deleted_conversation_is_given_up(
     chat: Chat, leases: PostgresLeaseStore
 ) -> None:
-    turn = await _inside_a_tool(chat)
+    turn = await inside_a_tool(chat)
     await chat.conversations.delete_conversation(OWNER, turn.lease.conversation_id)
     await die(chat.engine, turn)
 
-    taken = await _take(leases)
+    taken = await take(leases)
 
     assert (taken.verdict, taken.turn.events) == ("interrupted", ())
     ended = await chat.turns.fail_turn(taken.turn, ERROR, (), "")
@@ -406,17 +298,17 @@ async def test_c15_a_turn_with_a_key_that_only_its_caller_has_is_given_up(
     turn = await chat.turns.open_turn(replace(prompt_opening(), caller_key=True))
     await die(chat.engine, turn)
 
-    assert (await _take(leases)).verdict == "interrupted"
+    assert (await take(leases)).verdict == "interrupted"
 
 
 async def test_c18_a_turn_older_than_its_wall_time_ends(chat: Chat, engine: AsyncEngine) -> None:
-    turn = await _inside_a_tool(chat)
+    turn = await inside_a_tool(chat)
     await chat.turns.keep_partial_text(turn, "I am")
     await _change(chat, turn, "create_time = now() - interval '100 s'")
     await die(chat.engine, turn)
     before = await executions(chat.engine, turn)
 
-    taken = await _take(PostgresLeaseStore(engine, engine, turn_seconds=99))
+    taken = await take(PostgresLeaseStore(engine, engine, turn_seconds=99))
 
     assert (taken.verdict, taken.partial_text, taken.turn.events) == ("timed_out", "I am", ())
     assert 100 <= taken.turn.age_seconds < 110
@@ -428,7 +320,7 @@ async def test_a_turn_within_its_wall_time_goes_on(chat: Chat, leases: PostgresL
     await _change(chat, turn, f"create_time = now() - interval '{limits.TURN_SECONDS - 20} s'")
     await die(chat.engine, turn)
 
-    assert (await _take(leases)).verdict == "go_on"
+    assert (await take(leases)).verdict == "go_on"
 
 
 async def test_c8_a_turn_that_only_lacks_its_end_is_closed(
@@ -438,7 +330,7 @@ async def test_c8_a_turn_that_only_lacks_its_end_is_closed(
     await chat.reply(turn, title_due=True)
     await die(chat.engine, turn)
 
-    taken = await _take(leases)
+    taken = await take(leases)
 
     assert (taken.verdict, taken.turn.events) == ("close", ())
     with pytest.raises(Fenced):
@@ -451,137 +343,3 @@ async def test_c8_a_turn_that_only_lacks_its_end_is_closed(
         "Done.",
         None,
     )
-
-
-# ---------------------------------------------------------------- the heartbeat
-
-
-async def _seconds_left(chat: Chat, turn: OpenedTurn) -> float:
-    ((left,),) = await chat.query(
-        "SELECT extract(epoch FROM lease_until - now()) FROM turns WHERE id = :turn",
-        turn=turn.lease.turn_id,
-    )
-    return float(left)
-
-
-async def test_leases_that_hold_are_renewed_and_the_others_left_alone(
-    chat: Chat, leases: PostgresLeaseStore
-) -> None:
-    held, late, lost, released, closed, committed = [await chat.prompt() for _ in range(6)]
-    await die(chat.engine, lost, seconds=9)
-    await _take(leases)
-    await die(chat.engine, held, late, seconds=-2)
-    await die(chat.engine, late)
-    await leases.release_turn(released)
-    await chat.reply(closed)
-    await chat.reply(committed, title_due=True)
-    await die(chat.engine, committed, seconds=-2)
-    taken_over = await chat.query(
-        "SELECT lease_until FROM turns WHERE id = :turn", turn=lost.lease.turn_id
-    )
-
-    still = await leases.renew_leases(
-        [turn.lease for turn in (held, late, lost, released, closed, committed)]
-    )
-
-    assert still == {turn.lease.turn_id for turn in (held, late, committed)}
-    for turn in (held, late, committed):
-        assert await _seconds_left(chat, turn) > limits.LEASE_SECONDS - 2
-    assert taken_over == await chat.query(
-        "SELECT lease_until FROM turns WHERE id = :turn", turn=lost.lease.turn_id
-    )
-    taken = await _take(leases)
-    assert taken.turn.lease.turn_id == released.lease.turn_id
-
-
-async def test_the_heartbeat_waits_for_no_turn_that_is_being_written(
-    chat: Chat, leases: PostgresLeaseStore
-) -> None:
-    written, other = await chat.prompt(), await chat.prompt()
-    await die(chat.engine, written, other, seconds=-1)
-
-    async with chat.engine.begin() as connection:
-        await connection.execute(
-            text("SELECT 1 FROM turns WHERE id = :turn FOR NO KEY UPDATE"),
-            {"turn": written.lease.turn_id},
-        )
-        async with asyncio.timeout(1):
-            still = await leases.renew_leases([written.lease, other.lease])
-
-    assert still == {written.lease.turn_id, other.lease.turn_id}
-    assert await _seconds_left(chat, other) > limits.LEASE_SECONDS - 2
-
-
-async def test_the_heartbeat_needs_none_of_the_turns_connections(
-    chat: Chat, database_url: str
-) -> None:
-    turn = await chat.prompt()
-    busy = create_engine(database_url, pool_size=1)
-    renewing = create_engine(database_url, pool_size=1)
-
-    async with busy.connect(), asyncio.timeout(1):
-        still = await PostgresLeaseStore(busy, renewing).renew_leases([turn.lease])
-
-    assert still == {turn.lease.turn_id}
-    await busy.dispose()
-    await renewing.dispose()
-
-
-async def test_without_leases_the_heartbeat_asks_nobody() -> None:
-    nowhere = create_engine("postgresql:///?host=/nowhere", pool_size=1)
-
-    assert await PostgresLeaseStore(nowhere, nowhere).renew_leases([]) == frozenset()
-
-
-async def test_a_heartbeat_without_a_database_says_so(chat: Chat) -> None:
-    turn = await chat.prompt()
-    nowhere = create_engine("postgresql:///?host=/nowhere", pool_size=1)
-
-    with pytest.raises(Unavailable):
-        await PostgresLeaseStore(nowhere, nowhere).renew_leases([turn.lease])
-
-
-# ---------------------------------------------------------------- giving up
-
-
-async def test_a_lost_lease_can_not_be_given_back(chat: Chat, leases: PostgresLeaseStore) -> None:
-    turn = await chat.prompt()
-    await die(chat.engine, turn)
-    await _take(leases)
-    closed = await chat.prompt()
-    await chat.reply(closed)
-    before = await _everything(chat)
-
-    await leases.release_turn(turn)
-    await leases.release_turn(closed)
-
-    assert await _everything(chat) == before
-
-
-async def test_a_turn_that_waits_for_its_title_can_be_given_back(
-    chat: Chat, leases: PostgresLeaseStore
-) -> None:
-    turn = await chat.prompt()
-    await chat.reply(turn, title_due=True)
-
-    await leases.release_turn(turn)
-
-    assert (await _take(leases)).verdict == "close"
-
-
-async def test_a_takeover_whose_commit_is_lost_is_made_again(
-    chat: Chat, leases: PostgresLeaseStore, database_url: str
-) -> None:
-    turn = await chat.prompt()
-    await die(chat.engine, turn)
-    async with lossy_proxy(database_url) as proxy:
-        engine = create_engine(proxy.url, pool_size=2)
-        proxy.armed = "after"
-        with pytest.raises(Unavailable):
-            await PostgresLeaseStore(engine, engine).take_turn("process-2", ())
-        await engine.dispose()
-
-    await die(chat.engine, turn)
-    taken = await _take(leases, "process-3")
-
-    assert (taken.verdict, taken.turn.lease.epoch) == ("go_on", 3)

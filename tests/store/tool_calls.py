@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 from pydantic import JsonValue
-from sqlalchemy import text
+from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract.events import EventBody, ToolCalled
 from parleyd.contract.executions import Execution, ToolStart
 from parleyd.contract.steps import Step, StepCall
-from parleyd.store.engine import Database
-from parleyd.store.executions import read_executions
+from parleyd.store.tables import tool_executions
 from parleyd.turns.ports import CallPlace, OpenedTurn
 
 RESULT: JsonValue = {"plan": "team", "seats": 9007199254740993}
@@ -68,7 +67,12 @@ def called(calls: Sequence[ToolStart]) -> tuple[EventBody, ...]:
 
 async def executions(engine: AsyncEngine, turn: OpenedTurn) -> tuple[Execution, ...]:
     """Returns what is stored of the calls of a turn's chain."""
-    return await Database(engine).read(lambda one: read_executions(one, turn.chain_id))
+    stored = select(*[tool_executions.c[name] for name in Execution.model_fields]).order_by(
+        tool_executions.c.step_no, tool_executions.c.call_index
+    )
+    async with engine.connect() as connection:
+        rows = await connection.execute(stored.where(tool_executions.c.chain_id == turn.chain_id))
+        return tuple(Execution(**row) for row in rows.mappings())
 
 
 async def die(engine: AsyncEngine, *turns: OpenedTurn, seconds: float = 1) -> None:

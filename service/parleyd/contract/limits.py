@@ -89,6 +89,8 @@ CONVERSATIONS_PAGE: Final = 50
 CONVERSATIONS_PAGE_MAX: Final = 200
 MESSAGES_PAGE: Final = 200
 MESSAGES_PAGE_MAX: Final = 1000
+PAGE_BYTES: Final = 3 * 1024 * 1024
+"""A page of messages ends earlier where it would be larger: gRPC clients take 4 MiB by default."""
 
 TITLE_SECONDS: Final = 10
 TITLE_REPLY_CHARACTERS: Final = 500

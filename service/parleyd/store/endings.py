@@ -29,7 +29,13 @@ from parleyd.contract.messages import MessageDraft
 from parleyd.contract.turns import TurnError, TurnResult
 from parleyd.store.asks import IS_PENDING, inserted_asks
 from parleyd.store.columns import StorableText
-from parleyd.store.events import inserted_events, notified, numbered, payloads_of
+from parleyd.store.events import (
+    inserted_events,
+    notified,
+    numbered,
+    payloads_of,
+    read_last_written,
+)
 from parleyd.store.executions import read_unfinished, unknown_executions, unknown_values
 from parleyd.store.locks import LEASED, fence, lock_for_turn, state_of, within
 from parleyd.store.messages import inserted_messages
@@ -176,6 +182,19 @@ def was_closed(connection: Connection, turn: OpenedTurn) -> bool:
     return state_of(connection, turn.lease) == "closed"
 
 
+# ---------------------------------------------------------------- repeats
+
+
+def find_stored_end(connection: Connection, turn: OpenedTurn) -> EndedTurn | None:
+    """Reads how the turn of a lease was ended or closed last; None where it runs or is lost."""
+    row = run(connection, _STORED_END, **within(turn.lease, 0)).one_or_none()
+    if row is None:
+        return None
+    closed, result = row
+    events = read_last_written(connection, turn.lease.turn_id)
+    return EndedTurn(events, result) if closed else EndedTurn(events, None, result)
+
+
 # ---------------------------------------------------------------- both
 
 
@@ -318,6 +337,10 @@ _END: Final = select(
 _ENDED: Final = select(
     turns.c.last_event, func.coalesce(turns.c.close_time, turns.c.create_time).label("now")
 ).where(LEASED, turns.c.state != literal_column("'running'"))
+
+_STORED_END: Final = select(turns.c.state == literal_column("'closed'"), turns.c.result).where(
+    LEASED, turns.c.state != literal_column("'running'")
+)
 
 _RESULT: Final = select(turns.c.result).where(turns.c.id == given("turn"))
 _TITLED: Final = _LOCK.where(AS_TITLED).cte("titled")

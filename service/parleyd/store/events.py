@@ -22,9 +22,10 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from parleyd.contract.errors import TurnNotFound
 from parleyd.contract.events import EventBody, TurnEvent
+from parleyd.store.locks import LEASED, within
 from parleyd.store.statements import given, run
 from parleyd.store.tables import turn_events, turns
-from parleyd.turns.ports import StoredEvents
+from parleyd.turns.ports import Lease, StoredEvents
 
 EVENTS_AT_ONCE: Final = 500
 """How many events of a turn are read at once."""
@@ -103,6 +104,25 @@ _OF_TURN: Final = (
     .where(turn_events.c.turn_id == given("turn"))
     .order_by(turn_events.c.sequence)
 )
+_EQUAL: Final = (
+    select(func.max(turn_events.c.sequence))
+    .join_from(turn_events, turns, turns.c.id == turn_events.c.turn_id)
+    .where(
+        LEASED,
+        turns.c.state == literal_column("'running'"),
+        turn_events.c.payload == given("payload"),
+    )
+)
+_NEWEST: Final = turn_events.alias("newest")
+_LAST_WRITTEN: Final = _OF_TURN.where(
+    turn_events.c.create_time
+    == select(_NEWEST.c.create_time)
+    .where(_NEWEST.c.turn_id == given("turn"))
+    .order_by(_NEWEST.c.sequence.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+"""What was stored together has one time, that of its transaction."""
 _LAST: Final = select(turns.c.id, turns.c.last_event).where(
     turns.c.id == any_(given("turns", ARRAY(Uuid)))
 )
@@ -129,6 +149,22 @@ def read_events(connection: Connection, owner: str, turn_id: UUID, after: int) -
 def read_all_events(connection: Connection, turn_id: UUID) -> tuple[TurnEvent, ...]:
     """Reads every stored event of a turn, whosesoever it is."""
     rows = run(connection, _OF_TURN, turn=turn_id)
+    return tuple(_event_of(turn_id, number, payload) for number, payload in rows)
+
+
+def find_event(connection: Connection, lease: Lease, body: EventBody) -> TurnEvent | None:
+    """Returns a running turn's event with this body, if the lease holds and it was stored."""
+    (payload,) = payloads_of([body])
+    stored = run(connection, _EQUAL, **within(lease, 0), payload=payload)
+    sequence = stored.scalar_one_or_none()
+    return (
+        None if sequence is None else TurnEvent(turn_id=lease.turn_id, sequence=sequence, body=body)
+    )
+
+
+def read_last_written(connection: Connection, turn_id: UUID) -> tuple[TurnEvent, ...]:
+    """Reads the events of a turn that one transaction stored: the last that stored any."""
+    rows = run(connection, _LAST_WRITTEN, turn=turn_id)
     return tuple(_event_of(turn_id, number, payload) for number, payload in rows)
 
 

@@ -10,7 +10,6 @@ from uuid import UUID
 from pydantic import JsonValue, TypeAdapter
 from sqlalchemy import (
     CTE,
-    ColumnElement,
     Connection,
     Integer,
     Select,
@@ -27,19 +26,18 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from parleyd.contract.events import ToolReturned, TurnEvent
-from parleyd.contract.executions import UNKNOWN_RESULT, Execution, ToolStart
+from parleyd.contract.executions import UNKNOWN_RESULT, Execution, ExecutionState, ToolStart
+from parleyd.contract.json import storable_json
 from parleyd.store.columns import Json, Stored
 from parleyd.store.events import inserted_events, notified, numbered, payloads_of
 from parleyd.store.locks import fence, state_of, within
 from parleyd.store.statements import given, rows_of, run
 from parleyd.store.tables import tool_executions
 from parleyd.turns.ports import CallPlace, Fenced, OpenedTurn
-from parleyd.turns.records import storable_event
 
 _STARTED: Final = literal_column("'started'", Text())
 _STARTS: Final = Stored(TypeAdapter(tuple[ToolStart, ...]))
 _START_FIELDS: Final = [tool_executions.c[name] for name in ToolStart.model_fields]
-_EXECUTION_FIELDS: Final = [tool_executions.c[name] for name in Execution.model_fields]
 _JSON_NULL: Final = literal_column("'null'::jsonb", Json())
 """What stands for None where SQL's NULL says that there is nothing."""
 
@@ -79,11 +77,14 @@ def started_executions(behind: CTE) -> CTE:
     )
 
 
-def start_tool(connection: Connection, turn: OpenedTurn, start: ToolStart, *, again: bool) -> bool:
+def start_tool(
+    connection: Connection, turn: OpenedTurn, start: ToolStart, *, again: bool, repeated: bool
+) -> bool:
     """Claims a call for this turn, or its unfinished execution once more (TX-T).
 
     Returns False where there is nothing to claim: the call was started before, or, `again`, it has
-    its result.
+    its result. `repeated`, a claim that this turn has already is the one that was asked for: none
+    but the holder of its lease makes any, and makes each once.
 
     Raises:
         Fenced: The lease is lost, or the turn has ended.
@@ -96,7 +97,7 @@ def start_tool(connection: Connection, turn: OpenedTurn, start: ToolStart, *, ag
     if row is None:
         raise Fenced
     _, claimed = row
-    return claimed
+    return claimed or (repeated and _is_claimed(connection, turn, start))
 
 
 def was_tool_started(connection: Connection, turn: OpenedTurn, start: ToolStart) -> bool:
@@ -109,6 +110,10 @@ def was_tool_started(connection: Connection, turn: OpenedTurn, start: ToolStart)
         Fenced: The lease is lost.
     """
     state_of(connection, turn.lease)
+    return _is_claimed(connection, turn, start)
+
+
+def _is_claimed(connection: Connection, turn: OpenedTurn, start: ToolStart) -> bool:
     row = run(connection, _WHERE_IT_STANDS, **_place(turn, start)).one_or_none()
     return row is not None and (row.state, row.turn_id) == ("started", turn.lease.turn_id)
 
@@ -158,36 +163,67 @@ def store_result(
     Raises:
         Fenced: The lease is lost, the turn has ended, or it does not run this call any more.
     """
-    returned = ToolReturned(
-        tool_call_id=call.tool_call_id, tool_name=call.tool_name, result=result, is_error=failed
+    state = "failed" if failed else "finished"
+    return _end(connection, turn, call, state, returned_event(call, result, failed=failed))
+
+
+def lose_tool(connection: Connection, turn: OpenedTurn, call: CallPlace) -> tuple[TurnEvent, ...]:
+    """Stores that nobody knows what a call came to, with its event.
+
+    Raises:
+        Fenced: The lease is lost, the turn has ended, or it has not started this call.
+    """
+    return _end(connection, turn, call, "unknown", lost_event(call))
+
+
+def returned_event(call: CallPlace, result: JsonValue, *, failed: bool) -> ToolReturned:
+    """Returns the event of `store_result`."""
+    return ToolReturned(
+        tool_call_id=call.tool_call_id,
+        tool_name=call.tool_name,
+        result=storable_json(result),
+        is_error=failed,
     )
-    bodies = [storable_event(returned)]
+
+
+def lost_event(call: CallPlace) -> ToolReturned:
+    """Returns the event of `lose_tool`."""
+    return returned_event(call, UNKNOWN_RESULT, failed=True)
+
+
+def _end(
+    connection: Connection,
+    turn: OpenedTurn,
+    call: CallPlace,
+    state: ExecutionState,
+    returned: ToolReturned,
+) -> tuple[TurnEvent, ...]:
     row = run(
         connection,
         _END,
-        **within(turn.lease, len(bodies)),
+        **within(turn.lease, 1),
         **_place(turn, call),
-        state="failed" if failed else "finished",
-        result=result,
-        events=payloads_of(bodies),
+        state=state,
+        result=returned.result,
+        events=payloads_of([returned]),
     ).one_or_none()
     if row is None:
         raise Fenced
     last_event, ended, _ = row
     if not ended:  # what the statement has written goes with its transaction
         raise Fenced
-    return numbered(turn.lease.turn_id, bodies, last_event)
+    return numbered(turn.lease.turn_id, [returned], last_event)
 
 
-def was_result_stored(connection: Connection, turn: OpenedTurn, call: CallPlace) -> bool:
-    """Tells whether `store_result` was committed, once its transaction has ended.
+def was_tool_ended(connection: Connection, turn: OpenedTurn, call: CallPlace) -> bool:
+    """Tells whether `store_result` or `lose_tool` was committed, once its transaction has ended.
 
     Raises:
         Fenced: The lease is lost.
     """
     state_of(connection, turn.lease)
     row = run(connection, _WHERE_IT_STANDS, **_place(turn, call)).one_or_none()
-    return row is not None and row.state in ("finished", "failed")
+    return row is not None and row.state != "started"
 
 
 _END_FENCE: Final = fence("running")
@@ -266,19 +302,8 @@ def unknown_values(chain_id: UUID, executions: Sequence[Execution]) -> dict[str,
 _WHERE_IT_STANDS: Final = select(tool_executions.c.state, tool_executions.c.turn_id).where(_PLACE)
 
 
-def _of_chain(*which: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
-    return (
-        select(*_EXECUTION_FIELDS)
-        .where(tool_executions.c.chain_id == given("chain"), *which)
-        .order_by(tool_executions.c.step_no, tool_executions.c.call_index)
-    )
-
-
-_OF_CHAIN: Final = _of_chain()
-_UNFINISHED: Final = _of_chain(tool_executions.c.state == _STARTED)
-
-
-def read_executions(connection: Connection, chain_id: UUID) -> tuple[Execution, ...]:
-    """Reads what became of a chain's calls of host tools, in the order of the calls."""
-    rows = run(connection, _OF_CHAIN, chain=chain_id).mappings()
-    return tuple(Execution(**row) for row in rows)
+_UNFINISHED: Final = (
+    select(*[tool_executions.c[name] for name in Execution.model_fields])
+    .where(tool_executions.c.chain_id == given("chain"), tool_executions.c.state == _STARTED)
+    .order_by(tool_executions.c.step_no, tool_executions.c.call_index)
+)

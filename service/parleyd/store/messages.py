@@ -21,6 +21,7 @@ from sqlalchemy import (
 )
 
 from parleyd.contract.errors import MessageNotFound
+from parleyd.contract.json import compact
 from parleyd.contract.messages import Message, Rating
 from parleyd.contract.pages import Page, PageRequest
 from parleyd.store.asks import ASK_COLUMNS, ask_of
@@ -98,7 +99,13 @@ def list_messages(
             turn_no >= after_turn, or_(turn_no > after_turn, position > after_position)
         )
     found = [message_of(row) for row in connection.execute(query).mappings()]
-    return page_of(found, page, lambda item: (str(item.turn_no), str(item.position)))
+    return page_of(found, page, lambda item: (str(item.turn_no), str(item.position)), _weight)
+
+
+def _weight(message: Message) -> int:
+    """Returns about how many bytes a message is on the wire."""
+    values = (message.args, message.result, message.ask and message.ask.input)
+    return len(message.text.encode()) + sum(len(compact(value)) for value in values if value)
 
 
 # ---------------------------------------------------------------- ratings

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Final, TypeVar
 from uuid import UUID
 
+from parleyd.contract import limits
 from parleyd.contract.pages import Page, PageRequest, bad_page_token, page_token
 
 Item = TypeVar("Item")
@@ -15,12 +16,31 @@ _INTEGER_MAX: Final = 2**31 - 1
 
 
 def page_of(
-    found: Sequence[Item], page: PageRequest, place: Callable[[Item], tuple[str, ...]]
+    found: Sequence[Item],
+    page: PageRequest,
+    place: Callable[[Item], tuple[str, ...]],
+    weight: Callable[[Item], int] | None = None,
 ) -> Page[Item]:
-    """Returns a page of `found`, which holds one item more than the page where another follows."""
+    """Returns a page of `found`, which holds one item more than the page where another follows.
+
+    With `weight`, about the bytes of an item, the page ends before it is too large to be received:
+    clients take 4 MiB unless they ask for more.
+    """
     items = tuple(found[: page.size])
-    more = len(found) > page.size
+    if weight:
+        items = items[: _count_within(items, weight)]
+    more = len(found) > len(items)
     return Page(items=items, next_token=page_token(place(items[-1])) if more else "")
+
+
+def _count_within(items: Sequence[Item], weight: Callable[[Item], int]) -> int:
+    """Returns how many items make a page: one at least, however large it is."""
+    total = 0
+    for count, item in enumerate(items):
+        total += weight(item)
+        if count and total > limits.PAGE_BYTES:
+            return count
+    return len(items)
 
 
 def place_in_time(time: datetime, key: UUID) -> tuple[str, str]:

@@ -178,9 +178,7 @@ _SITUATION: Final = (
         _FAILED.c.context_max_seq.label("failed_context_max_seq"),
         _FAILED.c.surface.label("failed_surface"),
         _FAILED.c.model.label("failed_model"),
-        func.jsonb_extract_path_text(
-            _FAILED.c.options, literal_column("'system_instruction'")
-        ).label("failed_system_instruction"),
+        _TOLD.label("failed_system_instruction"),
         _RETRY.c.id.label("failed_retried_by"),
         _running(_RUNNING.c.owner == given("caller")).label("running_of_owner"),
         _running(_RUNNING.c.conversation_id == given("conversation")).label(

@@ -168,17 +168,3 @@ _LAST_EVENT: Final = select(turns.c.last_event).where(
 _IS_THERE: Final = select(turn_steps.c.step_no).where(
     turn_steps.c.chain_id == given("chain"), turn_steps.c.step_no == given("step")
 )
-
-# ---------------------------------------------------------------- reading
-
-_OF_CHAIN: Final = (
-    select(*[turn_steps.c[name] for name in Step.model_fields])
-    .where(turn_steps.c.chain_id == given("chain"))
-    .order_by(turn_steps.c.step_no)
-)
-
-
-def read_steps(connection: Connection, chain_id: UUID) -> tuple[Step, ...]:
-    """Reads the steps of a chain in their order."""
-    rows = run(connection, _OF_CHAIN, chain=chain_id).mappings()
-    return tuple(Step(**row) for row in rows)

@@ -3,9 +3,10 @@
 Opening, ending and closing a turn is one statement in the common case, and one round trip.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from pydantic import JsonValue
+from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -23,16 +24,21 @@ from parleyd.store.endings import (
     fail_turn,
     find_closed,
     find_ended,
+    find_stored_end,
     plan_close_ahead,
     plan_end_ahead,
     was_closed,
     was_ended,
 )
 from parleyd.store.engine import Database, violated
+from parleyd.store.events import find_event
 from parleyd.store.executions import (
+    lose_tool,
+    lost_event,
+    returned_event,
     start_tool,
     store_result,
-    was_result_stored,
+    was_tool_ended,
     was_tool_started,
 )
 from parleyd.store.openings import (
@@ -52,11 +58,13 @@ from parleyd.store.steps import (
     was_journaled,
     was_partial_text_kept,
 )
+from parleyd.turns.endings import is_end, is_failure
 from parleyd.turns.ports import (
     CallPlace,
     ChainContext,
     EndedTurn,
     Ending,
+    Fenced,
     OpenedTurn,
     Opening,
     RequestSeen,
@@ -141,10 +149,12 @@ class PostgresTurnStore:
             lambda connection: find_journaled(connection, turn, events)
         )
 
-    async def start_tool(self, turn: OpenedTurn, start: ToolStart, *, again: bool) -> bool:
-        """See `TurnStore`."""
+    async def start_tool(
+        self, turn: OpenedTurn, start: ToolStart, *, again: bool, repeated: bool = False
+    ) -> bool:
+        """See `TurnStore`. The count of runs is one too high where `again` is repeated."""
         return await self._database.write(
-            lambda connection: start_tool(connection, turn, start, again=again),
+            lambda connection: start_tool(connection, turn, start, again=again, repeated=repeated),
             lambda connection: was_tool_started(connection, turn, start),
         )
 
@@ -152,10 +162,38 @@ class PostgresTurnStore:
         self, turn: OpenedTurn, call: CallPlace, result: JsonValue, *, failed: bool
     ) -> tuple[TurnEvent, ...]:
         """See `TurnStore`."""
-        return await self._database.write(
+        return await self._end_tool(
+            turn,
+            call,
+            returned_event(call, result, failed=failed),
             lambda connection: store_result(connection, turn, call, result, failed=failed),
-            lambda connection: was_result_stored(connection, turn, call),
         )
+
+    async def lose_tool(self, turn: OpenedTurn, call: CallPlace) -> tuple[TurnEvent, ...]:
+        """See `TurnStore`."""
+        return await self._end_tool(
+            turn, call, lost_event(call), lambda connection: lose_tool(connection, turn, call)
+        )
+
+    async def _end_tool(
+        self,
+        turn: OpenedTurn,
+        call: CallPlace,
+        returned: EventBody,
+        end: Callable[[Connection], tuple[TurnEvent, ...]],
+    ) -> tuple[TurnEvent, ...]:
+        """Ends a call, or finds that a call of this with the same outcome has done so before."""
+        try:
+            return await self._database.write(
+                end, lambda connection: was_tool_ended(connection, turn, call)
+            )
+        except Fenced:
+            event = await self._database.read(
+                lambda connection: find_event(connection, turn.lease, returned)
+            )
+            if event is None:
+                raise
+            return (event,)
 
     async def keep_partial_text(self, turn: OpenedTurn, partial_text: str) -> None:
         """See `TurnStore`."""
@@ -166,6 +204,11 @@ class PostgresTurnStore:
 
     async def end_turn(self, turn: OpenedTurn, ending: Ending) -> EndedTurn:
         """See `TurnStore`. A public id that turns out to be taken is settled under the lock."""
+        return await self._once(
+            turn, self._end_turn(turn, ending), lambda result: is_end(result, ending)
+        )
+
+    async def _end_turn(self, turn: OpenedTurn, ending: Ending) -> EndedTurn:
         if plan := plan_end_ahead(turn, ending):
             try:
                 ended = await self._database.write_at_once(
@@ -187,6 +230,15 @@ class PostgresTurnStore:
         self, turn: OpenedTurn, title: str | None, committed: TurnResult | None = None
     ) -> EndedTurn:
         """See `TurnStore`."""
+        return await self._once(
+            turn,
+            self._close_turn(turn, title, committed),
+            lambda result: title is None or result.title is not None,
+        )
+
+    async def _close_turn(
+        self, turn: OpenedTurn, title: str | None, committed: TurnResult | None
+    ) -> EndedTurn:
         if plan := plan_close_ahead(turn, title, committed):
             closed = await self._database.write_at_once(
                 lambda connection: close_as_seen(connection, turn, plan),
@@ -203,7 +255,25 @@ class PostgresTurnStore:
         self, turn: OpenedTurn, error: TurnError, rows: Sequence[MessageDraft], partial_text: str
     ) -> EndedTurn:
         """See `TurnStore`."""
-        return await self._database.write(
+        failing = self._database.write(
             lambda connection: fail_turn(connection, turn, error, rows, partial_text),
             lambda connection: was_ended(connection, turn),
         )
+        return await self._once(turn, failing, lambda result: is_failure(result, error))
+
+    async def _once(
+        self, turn: OpenedTurn, write: Awaitable[EndedTurn], is_it: Callable[[TurnResult], bool]
+    ) -> EndedTurn:
+        """Returns what a write stores, or did store, and nobody was told (spec turns 3.5).
+
+        Raises:
+            Fenced: The lease is lost, or the turn has ended otherwise.
+        """
+        try:
+            return await write
+        except Fenced:
+            found = await self._database.read(lambda connection: find_stored_end(connection, turn))
+            result = found and (found.result or found.committed)
+            if found is None or result is None or not is_it(result):
+                raise
+            return found

@@ -15,8 +15,6 @@ from parleyd.contract.errors import (
     OptionForbidden,
     RateLimited,
     RequestIdReused,
-    TurnNotFound,
-    TurnNotRetryable,
     UnknownButton,
 )
 from parleyd.contract.field_errors import FieldError
@@ -31,7 +29,7 @@ from parleyd.contract.turns import (
 )
 from parleyd.turns.answer_files import without_bytes
 from parleyd.turns.model import Model
-from parleyd.turns.openings import not_pending
+from parleyd.turns.openings import check_retryable, not_pending
 from parleyd.turns.options import TurnLimits, TurnOptions
 from parleyd.turns.ports import (
     AnswerOpening,
@@ -144,11 +142,7 @@ async def check_input(
                 case response:
                     return AnswerOpening("button", tool_call_id, _fitting(ask, response))
         case RetryInput(turn_id=turn_id):
-            failed = situation.failed
-            if failed is None:
-                raise TurnNotFound(turn_id)
-            if not failed.retryable:
-                raise TurnNotRetryable(turn_id, failed.state, failed.retried_by)
+            check_retryable(turn_id, situation.failed)
             return RetryOpening(turn_id)
         case _:
             assert_never(request.input)

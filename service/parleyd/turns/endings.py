@@ -175,6 +175,19 @@ def plan_closing(
     return ClosingPlan(seen=conversation, title=new, events=(done_event(whole),), result=whole)
 
 
+def is_end(result: TurnResult, ending: Ending) -> bool:
+    """Tells whether a stored result can be what `plan_ending` made of this ending."""
+    asked = ending.asks[0].ask_id if ending.asks else None
+    pending = result.pending_ask.id if result.pending_ask else None
+    same = result.text == storable(ending.text) and pending in (None, asked)
+    return same and result.error is None
+
+
+def is_failure(result: TurnResult, error: TurnError) -> bool:
+    """Tells whether a stored result is what `plan_failure` made of this error."""
+    return result.error == error.model_copy(update={"message": storable(error.message)})
+
+
 def _asks_of(
     turn: OpenedTurn, ending: Ending, conversation: SeenConversation, place: TurnPlace
 ) -> Iterator[Ask]:

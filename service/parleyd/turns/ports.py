@@ -284,7 +284,10 @@ class EndedTurn:
 
 
 class TurnStore(Protocol):
-    """Keeps turns. After `open_turn` every write is fenced: without the lease `Fenced`."""
+    """Keeps turns. After `open_turn` every write is fenced: without the lease `Fenced`.
+
+    A write that is repeated, because nobody told what came of it, returns what the first one did.
+    """
 
     async def read_situation(self, owner: str, wanted: Wanted) -> Situation:
         """Reads what a request meets, without a lock.
@@ -322,11 +325,14 @@ class TurnStore(Protocol):
         """Stores a finished step and the start of its tools, before any of them runs (TX-J)."""
         ...
 
-    async def start_tool(self, turn: OpenedTurn, start: ToolStart, *, again: bool) -> bool:
+    async def start_tool(
+        self, turn: OpenedTurn, start: ToolStart, *, again: bool, repeated: bool = False
+    ) -> bool:
         """Claims a host call that `journal_step` did not start (TX-T).
 
         `again` claims the unfinished execution of a replay-safe tool once more. Returns whether the
-        claim is ours; only then may the tool run.
+        claim is ours; only then may the tool run. `repeated` says that whoever holds the lease has
+        tried before and was not told what came of it: a claim that this turn has then counts.
         """
         ...
 
@@ -334,6 +340,10 @@ class TurnStore(Protocol):
         self, turn: OpenedTurn, call: CallPlace, result: JsonValue, *, failed: bool
     ) -> tuple[TurnEvent, ...]:
         """Stores what a tool returned, the moment it does (TX-R). A failure is `{"error": …}`."""
+        ...
+
+    async def lose_tool(self, turn: OpenedTurn, call: CallPlace) -> tuple[TurnEvent, ...]:
+        """Stores that nobody knows what a call came to that this turn had started."""
         ...
 
     async def keep_partial_text(self, turn: OpenedTurn, partial_text: str) -> None:

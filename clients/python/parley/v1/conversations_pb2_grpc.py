@@ -124,7 +124,7 @@ class ConversationServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListMessages(self, request, context):
-        """Lists the messages of a conversation, the oldest first.
+        """Lists the messages of a conversation, the oldest first. A page ends early where it would be larger than about 3 MiB.
 
         Reasons: INVALID_REQUEST, CONVERSATION_NOT_FOUND, NOT_OWNER.
         """

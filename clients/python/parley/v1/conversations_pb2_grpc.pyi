@@ -61,7 +61,7 @@ class ConversationServiceStub:
     Reasons: INVALID_REQUEST, CONVERSATION_NOT_FOUND, NOT_OWNER.
     """
     ListMessages: _grpc.UnaryUnaryMultiCallable[_conversations_pb2.ListMessagesRequest, _conversations_pb2.ListMessagesResponse]
-    """Lists the messages of a conversation, the oldest first.
+    """Lists the messages of a conversation, the oldest first. A page ends early where it would be larger than about 3 MiB.
 
     Reasons: INVALID_REQUEST, CONVERSATION_NOT_FOUND, NOT_OWNER.
     """
@@ -104,7 +104,7 @@ class ConversationServiceAsyncStub(ConversationServiceStub):
     Reasons: INVALID_REQUEST, CONVERSATION_NOT_FOUND, NOT_OWNER.
     """
     ListMessages: _aio.UnaryUnaryMultiCallable[_conversations_pb2.ListMessagesRequest, _conversations_pb2.ListMessagesResponse]  # type: ignore[assignment]
-    """Lists the messages of a conversation, the oldest first.
+    """Lists the messages of a conversation, the oldest first. A page ends early where it would be larger than about 3 MiB.
 
     Reasons: INVALID_REQUEST, CONVERSATION_NOT_FOUND, NOT_OWNER.
     """
@@ -180,7 +180,7 @@ class ConversationServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _conversations_pb2.ListMessagesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_conversations_pb2.ListMessagesResponse, _abc.Awaitable[_conversations_pb2.ListMessagesResponse]]:
-        """Lists the messages of a conversation, the oldest first.
+        """Lists the messages of a conversation, the oldest first. A page ends early where it would be larger than about 3 MiB.
 
         Reasons: INVALID_REQUEST, CONVERSATION_NOT_FOUND, NOT_OWNER.
         """
