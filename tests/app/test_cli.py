@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import sys
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,13 +13,13 @@ import jwt
 import pytest
 
 import parley
-from parley.v1.turns_pb2 import PromptInput, StreamTurnRequest, TurnDone
+from parley.v1.turns_pb2 import PromptInput, StreamTurnRequest, TurnEvent, WatchTurnRequest
 from parleyd.app.wiring import STOP_SECONDS
 from tests.app.health import is_healthy, until_refused
 from tests.app.processes import DEADLINE, environment, names_in, processes_in, run, serve, stop
 from tests.database import Server
 from tests.end_to_end.person import Person, refused
-from tests.models.fake_gemini import FakeGemini
+from tests.models.fake_gemini import FakeGemini, frame
 
 
 async def test_help_is_quick_because_it_loads_nothing_heavy() -> None:
@@ -225,7 +226,7 @@ async def test_serve_answers_with_a_database_of_its_own_and_stops_when_told(
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name
 )
-async def test_a_turn_that_runs_when_serve_is_stopped_ends_first(
+async def test_a_turn_that_runs_when_serve_is_stopped_goes_on_with_the_next(
     number: signal.Signals, database_url: str, tmp_path: Path
 ) -> None:
     env = environment(tmp_path, PARLEY_DATABASE_URL=database_url)
@@ -233,35 +234,69 @@ async def test_a_turn_that_runs_when_serve_is_stopped_ends_first(
         serve("--development", "--port", "0", env=env) as serving,
         parley.connect(serving.address, serving.token) as client,
     ):
-        person = Person(client)
-        stopping: asyncio.Task[int] | None = None
-        done = TurnDone()
-        async for event in person.stream(
-            StreamTurnRequest(prompt=PromptInput(text="What can you do?"))
-        ):
-            if stopping is None:
-                serving.process.send_signal(number)
-                stopping = asyncio.create_task(serving.process.wait())
-            done = event.done
-        assert done.title
-        assert stopping
+        prompt = StreamTurnRequest(prompt=PromptInput(text="What can you do?"))
+        events = Person(client).stream(prompt)
+        started = await anext(events)
+        serving.process.send_signal(number)
+        error = await refused(_all_of(events))
+        assert error.code() == grpc.StatusCode.UNAVAILABLE
         async with asyncio.timeout(DEADLINE):
-            assert await stopping == 0
+            assert await serving.process.wait() == 0
+    async with (
+        serve("--development", "--port", "0", env=env) as serving,
+        parley.connect(serving.address, serving.token) as client,
+        asyncio.timeout(DEADLINE),
+    ):
+        request = WatchTurnRequest(
+            conversation_id=started.started.conversation_id,
+            turn_id=started.turn_id,
+            after_sequence=started.sequence,
+        )
+        rest = [each.event async for each in client.turns.WatchTurn(request)]
+        stored = [event.WhichOneof("event") for event in rest if event.sequence]
+        assert stored == ["resumed", "text", "done"]
+        assert rest[-1].done.title
 
 
-async def test_a_second_signal_stops_without_waiting_for_turns(open_folder: Path) -> None:
+async def _all_of(events: AsyncIterator[TurnEvent]) -> list[TurnEvent]:
+    return [event async for event in events]
+
+
+SLOW_TOOL = """
+import asyncio
+
+from parleyd.tools import tool
+
+
+@tool
+async def look_around() -> None:
+    '''Takes a long look.'''
+    await asyncio.sleep(600)
+"""
+
+
+async def test_a_second_signal_stops_without_waiting_for_tools(
+    open_folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "slow_tools.py").write_text(SLOW_TOOL)
     gemini = FakeGemini()
-    gemini.stay_silent()
+    gemini.answer(frame({"functionCall": {"name": "look_around", "args": {}}}, finish="STOP"))
     async with gemini.serving():
-        env = environment(open_folder, GEMINI_API_KEY="AIza-key", PARLEY_GEMINI_BASE_URL=gemini.url)
+        env = environment(
+            open_folder,
+            GEMINI_API_KEY="AIza-key",
+            PARLEY_GEMINI_BASE_URL=gemini.url,
+            PARLEY_TOOLS="slow_tools",
+            PYTHONPATH=str(tmp_path),
+        )
         async with (
             asyncio.timeout(STOP_SECONDS),
             serve("--development", "--port", "0", env=env) as serving,
             parley.connect(serving.address, serving.token) as client,
         ):
-            turn = asyncio.create_task(refused(Person(client).prompt("Hello")))
-            while not gemini.received:
-                await is_healthy(serving.address)
+            called = asyncio.Event()
+            turn = asyncio.create_task(refused(_until_called(Person(client), called)))
+            await called.wait()
             serving.process.send_signal(signal.SIGTERM)
             await until_refused(serving.address)
             assert serving.process.returncode is None
@@ -269,6 +304,13 @@ async def test_a_second_signal_stops_without_waiting_for_turns(open_folder: Path
             assert await serving.process.wait() == 1
             await turn
     assert processes_in(open_folder) == []
+
+
+async def _until_called(person: Person, called: asyncio.Event) -> None:
+    prompt = StreamTurnRequest(prompt=PromptInput(text="Look around"))
+    async for event in person.stream(prompt):
+        if event.HasField("tool_call"):
+            called.set()
 
 
 async def test_the_tokens_of_the_token_command_count(database_url: str, tmp_path: Path) -> None:
