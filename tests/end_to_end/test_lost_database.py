@@ -16,7 +16,7 @@ from parleyd.models.scripted import by_progress, by_prompt
 from parleyd.turns.model import ModelCall
 from tests.end_to_end.person import Person, Played, refused
 from tests.end_to_end.rows import types
-from tests.failpoints import Failpoint, Failpoints, lose_database
+from tests.failpoints import Failpoint, Failpoints, Place, lose_database
 from tests.server import Server, StartServer
 from tests.standard_tools import StandardTools, look_up
 
@@ -89,6 +89,8 @@ async def _lossy(start_server: StartServer, tmp_path: Path, *points: Failpoint) 
         lose_database("before_tool", said="Count.", times=1),
         lose_database("after_txj", said="Count.", times=1),
         lose_database("after_tool_run", said="Count.", times=1),
+        lose_database("after_txr", said="Count.", times=1),
+        lose_database("after_txr", said="Count.", times=2),
     ],
     ids=lambda point: f"{point.place}, {point.times}",
 )
@@ -108,10 +110,11 @@ async def test_f25_a_turn_outlives_a_short_loss_of_the_database(
     assert len(lossy.calls("Count.")) == 2
 
 
+@pytest.mark.parametrize("place", ["before_tx2f", "after_tx2f"])
 async def test_f25_a_turn_whose_failure_can_t_be_stored_at_once_fails_all_the_same(
-    start_server: StartServer, tmp_path: Path
+    start_server: StartServer, tmp_path: Path, place: Place
 ) -> None:
-    point = lose_database("before_tx2f", said="Fail.", times=1)
+    point = lose_database(place, said="Fail.", times=1)
     lossy = await _lossy(start_server, tmp_path, point)
     async with asyncio.timeout(DEADLINE), lossy.observed() as seen:
         played = await lossy.noor.prompt("Fail.", lossy.conversation_id)
@@ -129,16 +132,12 @@ async def test_f25_a_long_loss_of_the_database_ends_streams_and_no_turn(
         tmp_path,
         lose_database("before_tx2", said="Count.", times=TRIES),
         lose_database("before_tx2f", said="Fail.", times=TRIES),
-        lose_database("after_tx2", said="Hello again?", times=1),
     )
     greeted = await lossy.noor.prompt("Hello?")
     beside = replace(lossy, conversation_id=greeted.conversation_id)
     async with asyncio.timeout(DEADLINE):
-        counted, failed, greeted = await asyncio.gather(
-            _outlived(lossy, "Count."),
-            _outlived(beside, "Fail."),
-            # Its rows are stored, but not its title: whoever takes it over closes it without one.
-            lossy.noor.prompt("Hello again?"),
+        counted, failed = await asyncio.gather(
+            _outlived(lossy, "Count."), _outlived(beside, "Fail.")
         )
 
     begun = ["started", "tool_call", "tool_result"]
@@ -151,9 +150,20 @@ async def test_f25_a_long_loss_of_the_database_ends_streams_and_no_turn(
     for said in ("Count.", "Fail."):
         _, cut_off, repeated = lossy.calls(said)
         assert repeated == cut_off
+
+
+async def test_f25_a_turn_whose_rows_are_stored_unseen_gets_its_title(
+    start_server: StartServer, tmp_path: Path
+) -> None:
+    point = lose_database("after_tx2", said="Hello again?", times=1)
+    lossy = await _lossy(start_server, tmp_path, point)
+    async with asyncio.timeout(DEADLINE):
+        greeted = await lossy.noor.prompt("Hello again?")
     assert greeted.names == ["started", "text", "done"]
     assert greeted.done == turns_pb2.TurnDone(
-        conversation_id=greeted.conversation_id, state=turns_pb2.Turn.STATE_COMPLETED
+        conversation_id=greeted.conversation_id,
+        state=turns_pb2.Turn.STATE_COMPLETED,
+        title="Workspace setup",
     )
     assert types(await lossy.noor.messages(greeted.conversation_id)) == ["user", "assistant"]
     assert len(lossy.calls("Hello again?")) == 1

@@ -92,6 +92,33 @@ async def test_o2_a_double_tap_counts_once(start_server: StartServer) -> None:
     assert types(messages) == ["user", "tool_call", "tool_result", "assistant"]
 
 
+async def test_o5_what_turns_said_at_once_is_a_history_that_a_vendor_takes(
+    start_server: StartServer,
+) -> None:
+    server = await start_server(
+        by_prompt(
+            {
+                "first": in_turn([Hold("one"), ask_plan()], [ask_region()], [Text("All set.")]),
+                "second": in_turn([Text("Noon.")]),
+                "third": in_turn([Text("You are welcome.")]),
+            }
+        )
+    )
+    noor = await server.person()
+    first = asyncio.create_task(noor.prompt("first"))
+    await server.model.holds.reached("one")
+    (begun,) = await noor.conversations()
+    await noor.prompt("second", begun.conversation_id)
+    server.model.holds.release("one")
+    await first
+    await noor.answer(begun.conversation_id, PLAN_ID, accept("team"))
+    await noor.answer(begun.conversation_id, REGION_ID, accept("eu"))
+
+    thanked = await noor.prompt("third", begun.conversation_id)
+
+    assert thanked.text == "You are welcome."
+
+
 async def test_o4_of_two_turns_that_pause_the_first_keeps_the_slot(
     start_server: StartServer,
 ) -> None:

@@ -68,6 +68,7 @@ async def refusal(model: StrictModel, *messages: ScriptedMessage) -> str:
         [PROMPT, AGAIN],
         [PROMPT, REPLY, AGAIN],
         [PROMPT, model_said(signed(ask_plan())), results(PLANNED)],
+        [PROMPT, model_said(ask_plan()), results(PLANNED), REPLY, REPLY, AGAIN],
         [
             PROMPT,
             model_said(Thought("Hm."), Text("Let me ask."), signed(ask_plan()), ask_region()),
@@ -89,6 +90,7 @@ async def refusal(model: StrictModel, *messages: ScriptedMessage) -> str:
         "two prompts",
         "a reply",
         "a step",
+        "two replies",
         "parallel calls",
         "other bytes",
         "a rebuilt step",
@@ -140,6 +142,14 @@ async def test_what_vendors_take_is_taken(messages: list[ScriptedMessage]) -> No
         (
             [PROMPT, model_said(signed(ask_plan())), results(replace(PLANNED, call_id=None))],
             "the call call_plan has the result of None",
+        ),
+        (
+            [PROMPT, REPLY, model_said(ask_plan()), results(PLANNED), AGAIN],
+            "the calls ask_choice follow a message of the model",
+        ),
+        (
+            [model_said(ask_plan()), results(PLANNED), AGAIN],
+            "the calls ask_choice follow nothing",
         ),
         ([PROMPT, results(PLANNED)], "the result of ask_choice has no call"),
         ([PROMPT, REPLY, results(PLANNED)], "the result of ask_choice has no call"),

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from parleyd.contract import limits
 from parleyd.tools import ToolContext, ToolFailed, ToolsUnusable, tool
+from parleyd.tools.bodies import called
 from tests.tools.shop import CONTEXT, Line, find_order, place_order
 
 if TYPE_CHECKING:
@@ -350,3 +351,15 @@ def test_a_field_is_no_default() -> None:
 
     with pytest.raises(ToolsUnusable, match=r"write `order: Annotated\[…, Field\(…\)\]`"):
         tool(finding)
+
+
+async def test_functions_that_hang_leave_the_threads_of_the_service_alone() -> None:
+    go = threading.Event()
+    hanging = [asyncio.create_task(called(go.wait)) for _ in range(40)]
+    await asyncio.sleep(0)  # each of them is under way then
+    try:
+        async with asyncio.timeout(5):
+            assert await asyncio.to_thread(int, "7") == 7
+    finally:
+        go.set()
+        await asyncio.gather(*hanging)

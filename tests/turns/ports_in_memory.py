@@ -80,7 +80,10 @@ class MemoryStore:
         self.situation = situation or Situation()
         self.openings: list[Opening] = []
         self.starts: list[tuple[ToolStart, bool]] = []
+        self.repeated: list[bool] = []
         self.claimable = True
+        self.away: list[Exception] = []
+        """What the claims raise that come next."""
         self.results: list[tuple[CallPlace, JsonValue, bool]] = []
         self.refuses: dict[str, Exception] = {}
         """What storing the result of a call raises, by the call's id."""
@@ -93,9 +96,14 @@ class MemoryStore:
         self.openings.append(opening)
         raise Opened
 
-    async def start_tool(self, turn: OpenedTurn, start: ToolStart, *, again: bool) -> bool:
+    async def start_tool(
+        self, turn: OpenedTurn, start: ToolStart, *, again: bool, repeated: bool = False
+    ) -> bool:
         del turn
         self.starts.append((start, again))
+        self.repeated.append(repeated)
+        if self.away:
+            raise self.away.pop()
         return self.claimable
 
     async def store_result(
@@ -111,6 +119,9 @@ class MemoryStore:
             is_error=failed,
         )
         return (TurnEvent(turn_id=turn.lease.turn_id, sequence=len(self.results), body=body),)
+
+    async def lose_tool(self, turn: OpenedTurn, call: CallPlace) -> tuple[TurnEvent, ...]:
+        raise NotImplementedError
 
     async def read_chain(self, turn: OpenedTurn, after_step: int = 0) -> ChainContext:
         raise NotImplementedError

@@ -21,6 +21,7 @@ from parleyd.models.scripted import ScriptedModel, in_turn
 from parleyd.turns.history import (
     DID_NOT_RUN,
     history_messages,
+    history_size,
     last_user_text,
     step_messages,
 )
@@ -175,6 +176,86 @@ def test_an_ask_whose_provider_gave_no_id_is_sent_with_its_public_one() -> None:
     assert result == ScriptedMessage("tool", (ToolOutcome("call_1", "ask_choice", value=ANSWER),))
 
 
+# ---------------------------------------------------------------- turns that ran at once
+#
+# A vendor refuses calls that follow a reply: they have to follow a person's message or results.
+
+OTHER = UUID(int=3)
+
+
+def of_turn(turn_id: UUID, message: Message) -> Message:
+    return message.model_copy(update={"turn_id": turn_id})
+
+
+def reply(text: str) -> ScriptedMessage:
+    return ScriptedMessage("model", (Text(text),))
+
+
+def test_an_ask_that_would_follow_a_reply_follows_what_its_own_chain_said_last() -> None:
+    plan, region = ask(1), ask(2)
+    assert sent(
+        row("user", "Set me up"),
+        row("tool_call", of=plan),
+        of_turn(OTHER, row("user", "What time is it?")),
+        of_turn(OTHER, row("assistant", "Noon.")),
+        row("tool_result", of=plan),
+        row("tool_call", of=region),
+        row("tool_result", of=region),
+        row("assistant", "All set."),
+    ) == [
+        user("Set me up"),
+        *asked(plan),
+        *asked(region),
+        user("What time is it?"),
+        reply("Noon."),
+        reply("All set."),
+    ]
+
+
+def test_the_first_ask_of_a_chain_that_would_follow_a_reply_follows_its_message() -> None:
+    plan, region = ask(1), ask(2)
+    assert sent(
+        row("user", "Set me up"),
+        of_turn(OTHER, row("user", "What time is it?")),
+        of_turn(OTHER, row("assistant", "Noon.")),
+        row("tool_call", of=plan),
+        row("tool_result", of=plan),
+        row("tool_call", of=region),
+        row("tool_result", of=region),
+        of_turn(OTHER, row("user", "Thanks")),
+    ) == [
+        user("Set me up"),
+        *asked(plan),
+        *asked(region),
+        user("What time is it?"),
+        reply("Noon."),
+        user("Thanks"),
+    ]
+
+
+def test_an_ask_whose_chain_has_said_nothing_yet_comes_before_the_replies() -> None:
+    plan = ask(1, chain_id=OTHER)
+    assert sent(
+        row("user", "Set me up"),
+        row("assistant", "Which plan?"),
+        row("assistant", "Well?"),
+        row("tool_call", of=plan),
+        row("tool_result", of=plan),
+    ) == [user("Set me up"), *asked(plan), reply("Which plan?"), reply("Well?")]
+
+
+def test_asks_that_follow_a_message_stay_where_they_are() -> None:
+    plan, region = ask(1), ask(2)
+    assert sent(
+        row("user", "Set me up"),
+        row("tool_call", of=plan),
+        of_turn(OTHER, row("user", "What time is it?")),
+        row("tool_result", of=plan),
+        row("tool_call", of=region),
+        row("tool_result", of=region),
+    ) == [user("Set me up"), *asked(plan), user("What time is it?"), *asked(region)]
+
+
 def step(*calls: StepCall, provider: str = "scripted", codec: str = CODEC) -> Step:
     message = ScriptedMessage(
         "model", tuple(Call(call.tool_name, call.args, opaque=b"signature") for call in calls)
@@ -315,6 +396,14 @@ def test_an_ask_that_was_never_answered_did_not_run() -> None:
     assert results == ScriptedMessage(
         "tool", (ToolOutcome("provider_1", "ask_choice", error=DID_NOT_RUN),)
     )
+
+
+def test_a_history_is_as_large_as_what_was_said_and_asked() -> None:
+    plan = ask(1)
+    said = (row("user", "Hello"), row("tool_call"), row("tool_call", of=plan))
+    assert history_size(ChainContext((), (), ())) == 0
+    assert history_size(ChainContext(said[:2], (), ())) == len("Hello")
+    assert history_size(ChainContext(said, (), ())) > len("Hello") + len("Which plan?")
 
 
 def test_the_last_message_of_the_person_is_found() -> None:

@@ -3,6 +3,9 @@
 import asyncio
 from dataclasses import replace
 
+import pytest
+
+from parleyd.contract.errors import Unavailable
 from parleyd.models.script import Hold, Text
 from parleyd.models.scripted import ScriptedModel, in_turn
 from parleyd.turns.instructions import Instructions
@@ -53,3 +56,24 @@ async def test_c10_a_process_that_takes_its_own_turn_over_stops_the_run_it_has()
     await Leases(shared, turns).take_due()
     await until(lambda: model.streaming == 0 and turns.leases == [])
     await turns.hand_over(1)
+
+
+async def test_a_process_that_stops_while_a_turns_tools_are_made_leaves_nobody_waiting() -> None:
+    asked = asyncio.Event()
+
+    async def request_tools(context: TurnContext) -> ToolSet:
+        asked.set()
+        await asyncio.Event().wait()
+        raise ValueError(context)
+
+    kept = MemoryLeases(TakenTurn(OPENED, "go_on"))
+    shared = deployment(MemoryStore(), kept, TurnOptions(request_tools=request_tools))
+    turns = Turns(shared)
+    await Leases(shared, turns).take_due()
+    await in_time(asked.wait())
+    live = shared.followers.live(OPENED.lease.turn_id)
+    assert live
+    await turns.hand_over(0)
+    with pytest.raises(Unavailable):
+        await in_time(live.wait())
+    assert shared.followers.live(OPENED.lease.turn_id) is None

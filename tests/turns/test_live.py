@@ -128,3 +128,13 @@ async def test_a_turn_that_has_moved_is_read_from_storage_alone() -> None:
     assert live.step is None
     assert not live.reaches(1)
     assert len(told.times) == 2
+
+
+async def test_where_an_event_was_stored_unseen_all_are_read_from_storage() -> None:
+    """As when a write was given up that had gone through, and the next one is told."""
+    live, _ = live_turn(2)
+    live.append((event(3),))
+    assert live.reaches(2)
+    live.append((event(5),))
+    assert not live.reaches(2)
+    assert not live.reaches(5)

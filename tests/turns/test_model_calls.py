@@ -1,7 +1,8 @@
 """One call of the model: when it is repeated, when it is not, and what stops it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, suppress
 from itertools import pairwise
 
 import pytest
@@ -10,7 +11,7 @@ from parleyd.contract import limits
 from parleyd.models.script import Call, Fail, Hold, Raise, ScriptedStep, Text, Thought, Usage
 from parleyd.models.script import Unforeseen as AdapterBroke
 from parleyd.models.scripted import ScriptedModel, in_turn
-from parleyd.turns.model import ModelCall, ModelFailed, ModelFailureKind, Part, TextPart
+from parleyd.turns.model import ModelCall, ModelFailed, ModelFailureKind, Part, StreamPart, TextPart
 from parleyd.turns.model_calls import ModelCaller, Spoken
 from parleyd.turns.ports import Fenced
 from parleyd.turns.stops import HandedOver, Stops, TimeOver
@@ -34,7 +35,7 @@ class Scene:
             self.times.append(now())
             return pick(call)
 
-        self.model = ScriptedModel(timed)
+        self.model: ScriptedModel = ScriptedModel(timed)
         self.stops = Stops(seconds)
         self.heard: list[Part] = []
         self.caller = ModelCaller(self.model, self.stops, idle_seconds, self.heard.append)
@@ -154,6 +155,88 @@ async def test_every_part_renews_the_idle_time() -> None:
         scene.model.holds.release(name)
     assert len((await call).parts) == 6
     assert now() - began > 0.5
+
+
+class Breaking(ScriptedModel):
+    """A model whose adapter raises what the loop raises too, in its first calls."""
+
+    def __init__(self, *errors: BaseException, said: ScriptedStep = ()) -> None:
+        super().__init__(in_turn(*[(*said, Text("Hi"))] * 9))
+        self.errors = list(errors)
+
+    async def stream(self, call: ModelCall) -> AsyncGenerator[StreamPart, None]:
+        async with aclosing(super().stream(call)) as parts:
+            async for part in parts:
+                if self.errors and isinstance(part, TextPart) and part.text == "Hi":
+                    raise self.errors.pop(0)
+                yield part
+
+
+async def test_f20_a_time_out_of_the_adapter_is_one_and_says_so_itself(soon: None) -> None:
+    del soon
+    scene = Scene()
+    scene.model = Breaking(TimeoutError("connect: 5 s"), TimeoutError())
+    scene.caller = ModelCaller(scene.model, scene.stops, LONG, scene.heard.append)
+    assert (await scene.call()).text == "Hi"
+    assert len(scene.model.calls) == 3
+
+
+async def test_f20_a_time_out_of_the_adapter_is_told_in_its_own_words(soon: None) -> None:
+    del soon
+    scene = Scene()
+    scene.model = Breaking(*[TimeoutError("connect: 5 s")] * 3)
+    scene.caller = ModelCaller(scene.model, scene.stops, LONG, scene.heard.append)
+    with pytest.raises(ModelFailed, match="connect: 5 s") as failed:
+        await scene.call()
+    assert failed.value.kind == "timeout"
+
+
+@pytest.mark.parametrize("said", [(), (Text("Let"),)], ids=["silent", "in the middle"])
+async def test_a_task_of_the_adapter_that_was_cancelled_is_a_failure(said: ScriptedStep) -> None:
+    scene = Scene()
+    scene.model = Breaking(asyncio.CancelledError(), said=said)
+    scene.caller = ModelCaller(scene.model, scene.stops, LONG, scene.heard.append)
+    with pytest.raises(ModelFailed) as failed:
+        await scene.call()
+    assert failed.value.kind == "other"
+    assert len(scene.model.calls) == 1
+
+
+async def test_an_adapter_that_answers_its_own_stop_with_a_time_out_is_stopped(soon: None) -> None:
+    """As one does that turns every cancellation into a time-out of its own."""
+    del soon
+    scene = Scene()
+
+    class Turning(ScriptedModel):
+        async def stream(self, call: ModelCall) -> AsyncGenerator[StreamPart, None]:
+            try:
+                async with aclosing(super().stream(call)) as parts:
+                    async for part in parts:
+                        yield part
+            except asyncio.CancelledError:
+                raise TimeoutError from None
+
+    scene.model = Turning(in_turn((Hold("a"),), HI))
+    scene.caller = ModelCaller(scene.model, scene.stops, LONG, scene.heard.append)
+    call = scene.begin()
+    await in_time(scene.model.holds.reached("a"))
+    assert await stopped(scene, call, "hand over") is HandedOver
+
+
+async def test_what_an_adapter_had_said_when_it_was_stopped_is_no_answer() -> None:
+    class Quiet(ScriptedModel):
+        async def stream(self, call: ModelCall) -> AsyncGenerator[StreamPart, None]:
+            async with aclosing(super().stream(call)) as parts:
+                with suppress(asyncio.CancelledError):
+                    async for part in parts:
+                        yield part
+
+    scene = Scene()
+    scene.model = Quiet(in_turn((Text("The half"), Hold("a")), HI))
+    scene.caller = ModelCaller(scene.model, scene.stops, LONG, scene.heard.append)
+    call = scene.begin()
+    await in_time(scene.model.holds.reached("a"))
+    assert await stopped(scene, call, "hand over") is HandedOver
 
 
 # ---------------------------------------------------------------- F21: no repeats

@@ -1,5 +1,7 @@
 """How a reply is cleaned before it is shown and stored, and what a title comes to."""
 
+import asyncio
+
 import pytest
 from structlog.testing import capture_logs
 
@@ -91,3 +93,22 @@ async def test_a_slow_title_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None
     made, model = await title_of((Hold("title"), Text("Plans")))
     assert made == WrittenTitle(None, "No title within 0.03 s.")
     assert model.streaming == 0
+
+
+async def test_a_title_whose_model_had_a_task_cancelled_is_none() -> None:
+    class Breaking(ScriptedModel):
+        async def generate_text(self, system: str, prompt: str, temperature: float) -> str:
+            del system, prompt, temperature
+            raise asyncio.CancelledError
+
+    made = await in_time(write_title(Breaking(in_turn()), 0.3, "Hello", "Hi."))
+    assert made.title is None
+
+
+async def test_a_title_that_is_stopped_is_stopped() -> None:
+    model = ScriptedModel(in_turn(), title=(Hold("a"), Text("Plans")))
+    writing = asyncio.create_task(write_title(model, 0.3, "Hello", "Hi."))
+    await in_time(model.holds.reached("a"))
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await in_time(writing)

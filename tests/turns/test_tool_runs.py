@@ -14,10 +14,12 @@ from parleyd.contract import limits
 from parleyd.contract.errors import Unavailable
 from parleyd.contract.events import TurnEvent
 from parleyd.contract.executions import Execution, ToolStart
+from parleyd.turns.live import LiveTurn
 from parleyd.turns.ports import Fenced
 from parleyd.turns.stops import HandedOver, Stops, TimeOver
 from parleyd.turns.tool_runs import DueCall, ToolRunner
 from parleyd.turns.tools import ToolContext, ToolFailed
+from parleyd.turns.writing import TurnWriter
 from tests.turns.ports_in_memory import Body, MemoryStore, PlainTool
 from tests.turns.turn_values import CONVERSATION, OPENED, ROOT, TURN
 from tests.turns.waiting import in_time, now, until
@@ -36,8 +38,13 @@ class Scene:
         self.go: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self.written: list[TurnEvent] = []
         self.runner = ToolRunner(self.store, OPENED, self.stops, seconds, self._stored)
+        self.waiting = 0
+        self.free = asyncio.Event()
+        self.free.set()
 
     async def _stored(self, write: Callable[[], Awaitable[Sequence[TurnEvent]]]) -> None:
+        self.waiting += 1
+        await self.free.wait()
         self.written += await write()
 
     async def held(self, args: JsonValue, context: ToolContext) -> JsonValue:
@@ -233,6 +240,47 @@ async def test_a_call_is_claimed_before_it_runs(again: bool) -> None:  # noqa: F
     (execution,) = await scene.run(call)
     assert execution.result == 1
     assert scene.store.starts == [(call.start, again)]
+
+
+@pytest.mark.parametrize("again", [False, True])
+async def test_f25_a_claim_is_made_once_more_where_the_database_was_away(again: bool) -> None:  # noqa: FBT001
+    scene = Scene()
+    scene.store.away = [Unavailable("away"), Unavailable("away")]
+    live = LiveTurn(TURN, CONVERSATION, 0, lambda _: None)
+    writer = TurnWriter(scene.store, OPENED, live)
+    scene.runner = ToolRunner(scene.store, OPENED, scene.stops, LONG, writer.store)
+    call = due(scene.returning(1), claimed=False, again=again)
+    (execution,) = await scene.run(call)
+    assert execution.state == "finished"
+    assert scene.store.starts == [(call.start, again)] * 3
+    assert scene.store.repeated == [False, True, True]
+    assert len(scene.contexts) == 1
+
+
+async def test_a_claim_is_made_in_turn_with_the_other_writes() -> None:
+    scene = Scene()
+    scene.free.clear()
+    running = scene.run(due(scene.returning(1), claimed=False))
+    await until(lambda: scene.waiting == 1)
+    assert scene.store.starts == []
+    scene.free.set()
+    await running
+    assert len(scene.store.starts) == 1
+
+
+@pytest.mark.parametrize("why", [Fenced, HandedOver])
+async def test_nothing_is_claimed_once_the_turn_is_stopped_while_others_write(
+    why: type[Exception],
+) -> None:
+    scene = Scene()
+    scene.free.clear()
+    running = scene.run(due(scene.returning(1), claimed=False))
+    await until(lambda: scene.waiting == 1)
+    scene.stops.fence() if why is Fenced else scene.stops.hand_over()
+    scene.free.set()
+    with pytest.raises(why):
+        await running
+    assert scene.store.starts == []
 
 
 async def test_a_call_whose_claim_is_refused_never_runs() -> None:

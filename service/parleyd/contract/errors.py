@@ -302,6 +302,11 @@ class RateLimited(ParleyError):
         super().__init__(f"At most {limit} {what} at once; wait until one of them has ended.")
         self.limit = limit
 
+    @classmethod
+    def by_owner(cls, limit: int) -> "RateLimited":
+        """Returns the fault of a person who has too many turns running."""
+        return cls("turns of one person may run", limit)
+
     @property
     def metadata(self) -> Mapping[str, str]:
         """Returns the limit."""

@@ -115,6 +115,8 @@ HEARTBEAT_SECONDS: Final = 3
 REAPER_SECONDS: Final = 3
 PROCESSES_PER_TURN: Final = 3
 """A turn with which so many processes died is given up."""
+ANY_NUMBER: Final = 2**31 - 1
+"""Stands for no limit where a number is needed."""
 OWNER_TURNS: Final = 8
 CONVERSATION_TURNS: Final = 4
 """Running turns of one owner, and of one conversation."""

@@ -105,11 +105,17 @@ class StrictModel(ScriptedModel):
 
 
 def _faults_of_pairs(messages: Sequence[ScriptedMessage]) -> Iterator[str]:
-    """Yields where a call has no result, a result no call, or a message nothing to say."""
+    """Yields where a call has no result, a result no call, or a message nothing to say.
+
+    Calls are an answer, to a person or to results: Gemini refuses them after a reply.
+    """
     before: ScriptedMessage | None = None
     for message in messages:
         if before and _calls_of(before) and message.role != "tool":
             yield f"the calls {_names(before)} are followed by no results"
+        elif _calls_of(message) and (before is None or before.role == "model"):
+            after = "a message of the model" if before else "nothing"
+            yield f"the calls {_names(message)} follow {after}"
         if message.role == "tool":
             calls = _calls_of(before) if before else []
             outcomes = [part for part in message.parts if isinstance(part, ToolOutcome)]

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
+import structlog
 from sqlalchemy import (
     Connection,
     Float,
@@ -12,6 +13,7 @@ from sqlalchemy import (
     RowMapping,
     Text,
     Uuid,
+    all_,
     and_,
     case,
     cast,
@@ -42,6 +44,8 @@ from parleyd.store.tables import conversations, turn_steps, turns
 from parleyd.turns.ports import Lease, OpenedTurn, TakenTurn
 from parleyd.turns.takeovers import FoundTurn, judge, not_repeatable, unknown_event
 
+log = structlog.stdlib.get_logger()
+
 
 class PostgresLeaseStore:
     """Keeps leases in PostgreSQL; fulfils `LeaseStore`.
@@ -61,17 +65,28 @@ class PostgresLeaseStore:
         self._database = Database(engine)
         self._renewing = renewing.execution_options(isolation_level="AUTOCOMMIT")
         self._turn_seconds = turn_seconds
+        self._unreadable: set[UUID] = set()
 
     async def take_turn(self, holder: str, replay_safe: Collection[str]) -> TakenTurn | None:
         """See `LeaseStore`. Where its COMMIT is lost, the turn is due again when the lease ends.
 
+        A turn that can't be read here stays due, for a process of the version that wrote it.
+
         Raises:
             Unavailable: The database can't be reached.
         """
-        return await self._database.write(
-            lambda connection: take_turn(connection, holder, replay_safe, self._turn_seconds),
-            _nobody_knows,
-        )
+        while True:
+            try:
+                return await self._database.write(
+                    lambda connection: take_turn(
+                        connection, holder, replay_safe, self._turn_seconds, self._unreadable
+                    ),
+                    _nobody_knows,
+                )
+            except Unreadable as error:
+                # The cause quotes what is stored, which is not for a log (design D14).
+                log.warning("turn_unreadable", turn_id=str(error.turn_id))
+                self._unreadable.add(error.turn_id)
 
     async def renew_leases(self, leases: Sequence[Lease]) -> frozenset[UUID]:
         """See `LeaseStore`.
@@ -105,16 +120,44 @@ def _nobody_knows(connection: Connection) -> bool:
 # ---------------------------------------------------------------- taking over
 
 
+class Unreadable(Exception):
+    """What is stored of a turn means nothing to this version."""
+
+    def __init__(self, turn_id: UUID) -> None:
+        super().__init__(turn_id)
+        self.turn_id = turn_id
+
+
 def take_turn(
-    connection: Connection, holder: str, replay_safe: Collection[str], turn_seconds: float
+    connection: Connection,
+    holder: str,
+    replay_safe: Collection[str],
+    turn_seconds: float,
+    passed_by: Collection[UUID] = (),
 ) -> TakenTurn | None:
     """Takes over the turn that has been due the longest, if one is (TX-K).
 
-    Turns that others take over or write at this moment are passed by.
+    Turns that others take over or write at this moment are passed by, and those of `passed_by`.
+
+    Raises:
+        Unreadable: It can't be read. Nothing is taken over once the transaction is rolled back.
     """
-    row = run(connection, _TAKE, holder=holder).mappings().one_or_none()
+    row = run(connection, _TAKE, holder=holder, passed_by=list(passed_by)).mappings().one_or_none()
     if row is None:
         return None
+    try:
+        return _taken(connection, row, holder, replay_safe, turn_seconds)
+    except (ValueError, TypeError, LookupError) as error:
+        raise Unreadable(row["id"]) from error
+
+
+def _taken(
+    connection: Connection,
+    row: RowMapping,
+    holder: str,
+    replay_safe: Collection[str],
+    turn_seconds: float,
+) -> TakenTurn:
     turn = _opened(connection, row, holder)
     found = FoundTurn(
         committed=row["state"] == "committed",
@@ -173,7 +216,11 @@ def _resume(connection: Connection, turn: OpenedTurn, replay_safe: Collection[st
 _DUE: Final = turns.alias("due")
 _LONGEST_DUE: Final = (
     select(_DUE.c.id)
-    .where(_DUE.c.state != literal_column("'closed'"), _DUE.c.lease_until < func.now())
+    .where(
+        _DUE.c.state != literal_column("'closed'"),
+        _DUE.c.lease_until < func.now(),
+        _DUE.c.id != all_(given("passed_by", ARRAY(Uuid))),
+    )
     .order_by(_DUE.c.lease_until)
     .limit(1)
     .with_for_update(key_share=True, skip_locked=True)

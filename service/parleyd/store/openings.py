@@ -18,6 +18,7 @@ from sqlalchemy import (
     func,
     insert,
     literal,
+    literal_column,
     select,
     update,
 )
@@ -172,7 +173,8 @@ def _write(connection: Connection, opening: Opening, plan: OpeningPlan) -> datet
         "events": payloads_of(plan.events),
     }
     if plan.seen is None:
-        made = run(connection, _OPEN_IN_NEW, **values, project=opening.project)
+        most = limits.ANY_NUMBER if opening.owner_turns is None else opening.owner_turns
+        made = run(connection, _OPEN_IN_NEW, **values, project=opening.project, most=most)
         return made.scalar_one_or_none()
     return run(
         connection,
@@ -229,18 +231,30 @@ _TURN: Final = {
 }
 _LAST_EVENT: Final = given("new_events", Integer()).label("last_event")
 
+_CONVERSATION: Final = {
+    "id": given("conversation", conversations.c.id.type),
+    "owner": given("owner", conversations.c.owner.type),
+    "project": given("project", conversations.c.project.type),
+    "last_seq": given("last_seq", conversations.c.last_seq.type),
+    "last_turn_no": given("turn_no", conversations.c.last_turn_no.type),
+}
+_RUNNING: Final = turns.alias("running")
+_RUNNING_OF_OWNER: Final = (
+    select(func.count())
+    # The state is spelled out: so the partial index serves it whatever the plan.
+    .where(_RUNNING.c.owner == given("owner"), _RUNNING.c.state == literal_column("'running'"))
+    .scalar_subquery()
+)
 _NEW_CONVERSATION: Final = (
     insert(conversations)
-    .values(
-        id=given("conversation"),
-        owner=given("owner"),
-        project=given("project"),
-        last_seq=given("last_seq"),
-        last_turn_no=given("turn_no"),
+    .from_select(
+        list(_CONVERSATION),
+        select(*_CONVERSATION.values()).where(given("most", Integer()) > _RUNNING_OF_OWNER),
     )
     .returning(_LAST_EVENT)
     .cte("new_conversation")
 )
+"""Made only while its owner has fewer turns running than they may: so nothing is read before."""
 _GROWN_CONVERSATION: Final = (
     update(conversations)
     .where(AS_SEEN, conversations.c.owner == given("owner"))

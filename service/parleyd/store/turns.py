@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from parleyd.contract.errors import RateLimited
 from parleyd.contract.events import EventBody, TurnEvent
 from parleyd.contract.executions import ToolStart
 from parleyd.contract.messages import MessageDraft
@@ -115,7 +116,9 @@ class PostgresTurnStore:
             if opened:
                 return opened
         conversation_id = opening.conversation_id
-        assert conversation_id, "nothing is in the way of a new conversation"
+        if conversation_id is None:
+            assert opening.owner_turns, "nothing else is in the way of a new conversation"
+            raise RateLimited.by_owner(opening.owner_turns)
         return await self._database.write(
             lambda connection: open_locked(connection, opening, conversation_id),
             lambda connection: was_opened(connection, opening, conversation_id),

@@ -3,6 +3,12 @@
 import asyncio
 import inspect
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from typing import Final
+
+_THREADS: Final = ThreadPoolExecutor(max_workers=64, thread_name_prefix="deployment")
+"""Their own, so that functions that hang don't keep the service from its own work in threads."""
 
 
 async def called(function: Callable[..., object], /, *args: object, **named: object) -> object:
@@ -17,7 +23,10 @@ async def called(function: Callable[..., object], /, *args: object, **named: obj
     try:
         if inspect.iscoroutinefunction(function):
             return await function(*args, **named)
-        result = await asyncio.to_thread(_contained, function, args, named)
+        context, loop = copy_context(), asyncio.get_running_loop()
+        result = await loop.run_in_executor(
+            _THREADS, lambda: context.run(_contained, function, args, named)
+        )
         return await result if inspect.isawaitable(result) else result
     except SystemExit as error:
         raise RuntimeError("The function left the interpreter.") from error

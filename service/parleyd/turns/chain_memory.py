@@ -13,13 +13,16 @@ from parleyd.turns.model import ProviderMessage
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 """How much of all chains is kept, by the size of their messages as they are stored."""
+CHAIN_BYTES: Final = 4096
+"""What a chain takes beside that, about."""
 
 
 @dataclass(frozen=True)
 class KnownChain:
     """The beginning of a chain, up to a step whose calls all have their results.
 
-    `messages` are the history and those steps as the model is sent them, `size` about their bytes.
+    `messages` are the history and those steps as the model is sent them; `history_size` and `size`
+    are about their bytes.
     """
 
     step_no: int
@@ -27,6 +30,12 @@ class KnownChain:
     call_ids: frozenset[str]
     user_text: str
     size: int
+    history_size: int = 0
+
+    @property
+    def bytes_kept(self) -> int:
+        """Returns about what it takes to keep it."""
+        return CHAIN_BYTES + self.history_size + self.size
 
 
 class ChainMemory:
@@ -45,13 +54,13 @@ class ChainMemory:
         """Keeps the beginning of a chain; what was used longest ago is forgotten for it."""
         self.forget(chain_id, provider)
         self._known[chain_id, provider] = known
-        self._bytes += known.size
+        self._bytes += known.bytes_kept
         while self._bytes > self._most_bytes:
             _, oldest = self._known.popitem(last=False)
-            self._bytes -= oldest.size
+            self._bytes -= oldest.bytes_kept
 
     def forget(self, chain_id: UUID, provider: str) -> None:
         """Drops a chain, which is over or known better now."""
         known = self._known.pop((chain_id, provider), None)
         if known:
-            self._bytes -= known.size
+            self._bytes -= known.bytes_kept

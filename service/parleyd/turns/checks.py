@@ -107,7 +107,7 @@ def check_limits(request: TurnRequest, situation: Situation, limits: TurnLimits)
     if isinstance(request.input, AnswerInput | ButtonInput):
         return
     if situation.running_of_owner >= limits.owner_turns:
-        raise RateLimited("turns of one person may run", limits.owner_turns)
+        raise RateLimited.by_owner(limits.owner_turns)
     if situation.running_of_conversation >= limits.conversation_turns:
         raise RateLimited("turns of one conversation may run", limits.conversation_turns)
 

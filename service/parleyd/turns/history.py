@@ -1,6 +1,7 @@
 """What the model is sent of a conversation and of a chain (spec turns 5.2 to 5.4)."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import assert_never
 from uuid import UUID
 
@@ -51,6 +52,14 @@ def last_user_text(context: ChainContext) -> str:
     return next((row.text for row in reversed(context.history) if row.type == "user"), "")
 
 
+def history_size(context: ChainContext) -> int:
+    """Returns about how many bytes the history is for the model."""
+    return sum(
+        len(row.text) + (len(compact(row.args)) + len(compact(row.result)) if row.ask_id else 0)
+        for row in context.history
+    )
+
+
 def _outcome(
     call: StepCall, answers: Mapping[UUID, JsonValue], execution: Execution | None
 ) -> ToolOutcome:
@@ -88,12 +97,22 @@ def _own_messages(step: Step, model: Model) -> Sequence[ProviderMessage]:
     ]
 
 
+@dataclass(frozen=True)
+class _Said:
+    """What one row said, or the asks of one step. `chain_id` is the chain it began or went on."""
+
+    messages: tuple[ProviderMessage, ...]
+    chain_id: UUID | None = None
+    is_reply: bool = False
+
+
 def _history(rows: Sequence[Message], model: Model) -> Iterator[ProviderMessage]:
     answers = {
         row.ask_id: row.result
         for row in rows
         if row.type == "tool_result" and row.ask_id is not None
     }
+    said: list[_Said] = []
     run: list[tuple[Ask, JsonValue]] = []
     for row in rows:
         if row.type == "tool_call" and row.ask and row.ask.origin == "model":
@@ -102,26 +121,39 @@ def _history(rows: Sequence[Message], model: Model) -> Iterator[ProviderMessage]
             continue
         if row.type == "tool_call":
             continue
-        yield from _asked(run, model)
+        _add_asked(said, run, model)
         run = []
         if row.type == "user":
-            yield model.user_message(row.text)
+            # A message begins a chain, which is named as its turn.
+            said.append(_Said((model.user_message(row.text),), row.turn_id))
         elif row.type == "assistant" and row.text and not row.superseded:
-            yield model.reply_message(row.text)
-    yield from _asked(run, model)
+            said.append(_Said((model.reply_message(row.text),), is_reply=True))
+    _add_asked(said, run, model)
+    return (message for each in said for message in each.messages)
 
 
-def _asked(run: Sequence[tuple[Ask, JsonValue]], model: Model) -> Iterator[ProviderMessage]:
-    """Yields the asks of one step as one message with all calls and one with all results."""
+def _add_asked(said: list[_Said], run: Sequence[tuple[Ask, JsonValue]], model: Model) -> None:
+    """Adds the asks of one step, as one message with all calls and one with all results.
+
+    Vendors take calls as an answer alone, to a person or to results. Where turns ran at once, a
+    reply of another chain may come before: the asks then follow what their own chain said last.
+    """
     if not run:
         return
     ids = [ask.provider_call_id or ask.tool_call_id for ask, _ in run]
-    yield model.rebuilt_message(
+    calls = model.rebuilt_message(
         [RebuiltCall(id_, ask.tool_name, ask.input) for id_, (ask, _) in zip(ids, run, strict=True)]
     )
-    yield model.tool_message(
+    results = model.tool_message(
         [
             ToolOutcome(id_, ask.tool_name, value=answer)
             for id_, (ask, answer) in zip(ids, run, strict=True)
         ]
     )
+    chain_id = run[0][0].chain_id
+    place = len(said)
+    if said and said[-1].is_reply:
+        own = [index for index, each in enumerate(said) if each.chain_id == chain_id]
+        others = [index for index, each in enumerate(said) if not each.is_reply]
+        place = max(own or others, default=-1) + 1
+    said.insert(place, _Said((calls, results), chain_id))

@@ -10,12 +10,13 @@ from typing import assert_never
 import structlog
 from structlog.contextvars import bound_contextvars
 
-from parleyd.contract.errors import Reason
+from parleyd.contract.errors import Reason, Unavailable
 from parleyd.turns.accounts import TurnAccount
 from parleyd.turns.deployment import Deployment
 from parleyd.turns.live import LiveTurn
 from parleyd.turns.opening import take_up
 from parleyd.turns.ports import EndedTurn, Lease, OpenedTurn, TakenTurn
+from parleyd.turns.runner import STOPPING
 from parleyd.turns.turns import Turns, make_live
 from parleyd.turns.writing import TurnWriter, left_open
 
@@ -85,6 +86,16 @@ class Leases:
     async def _as_judged(self, taken: TakenTurn, asked: float) -> None:
         turn = taken.turn
         live = make_live(self._shared, turn)
+        try:
+            await self._to_the_end(taken, live, asked)
+        except asyncio.CancelledError:
+            live.give_up(Unavailable(STOPPING))
+            raise
+        finally:
+            self._shared.followers.remove(live)
+
+    async def _to_the_end(self, taken: TakenTurn, live: LiveTurn, asked: float) -> None:
+        turn = taken.turn
         match taken.verdict:
             case "go_on":
                 await self._run(turn, live, asked)
@@ -111,14 +122,11 @@ class Leases:
     ) -> None:
         """Closes a turn whose rows are stored, or fails it for a reason."""
         writer = TurnWriter(self._shared.store, turn, live)
-        try:
-            ended = await left_open(
-                live, writer.fail(reason, partial_text) if reason else writer.close(None)
-            )
-            if ended:
-                await self._account(turn, live, ended)
-        finally:
-            self._shared.followers.remove(live)
+        ended = await left_open(
+            live, writer.fail(reason, partial_text) if reason else writer.close(None)
+        )
+        if ended:
+            await self._account(turn, live, ended)
 
     async def _account(self, turn: OpenedTurn, live: LiveTurn, ended: EndedTurn) -> None:
         assert ended.result, "a turn that is closed has a result"

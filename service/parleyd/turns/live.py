@@ -45,6 +45,7 @@ class LiveTurn:
         self.result: TurnResult | None = None
         self.error: ParleyError | None = None
         self.elsewhere = False
+        """Set once those who follow have to read the events from storage."""
         self._after = after
         self._events: list[TurnEvent] = []
         self._changed = changed
@@ -71,8 +72,14 @@ class LiveTurn:
         return self.step.text if self.step and not self.step.dropped else ""
 
     def append(self, events: Sequence[TurnEvent]) -> None:
-        """Adds events whose transaction has committed."""
+        """Adds events whose transaction has committed.
+
+        Where some before them are not known here, because a write that was given up had gone
+        through, storage alone has them all.
+        """
         if events:
+            if events[0].sequence != self.last_event + 1:
+                self.elsewhere = True
             self._events.extend(events)
             self._changed(self.turn_id)
 

@@ -2,15 +2,24 @@
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
 import structlog
 
 from parleyd.contract import limits
-from parleyd.turns.model import CallPart, Model, ModelCall, ModelFailed, Part, TextPart, UsagePart
-from parleyd.turns.stops import Stops
+from parleyd.turns.model import (
+    CallPart,
+    Model,
+    ModelCall,
+    ModelFailed,
+    Part,
+    StreamPart,
+    TextPart,
+    UsagePart,
+)
+from parleyd.turns.stops import Stops, is_stopped
 
 PASSING = frozenset({"rate_limit", "server", "timeout"})
 """Failures that may be over in a moment."""
@@ -76,7 +85,7 @@ class ModelCaller:
         try:
             async with (
                 self._stops.within(self._idle_seconds) as stop,
-                aclosing(self._model.stream(call)) as stream,
+                aclosing(_told(self._model.stream(call))) as stream,
             ):
                 async for part in stream:
                     self._stops.renew(stop)
@@ -85,6 +94,7 @@ class ModelCaller:
                         continue
                     spoken.parts.append(part)
                     self._heard(part)
+                stop.check()  # an adapter may end early for it, and not say so
         except TimeoutError as error:
             raise ModelFailed(
                 "timeout", f"The model said nothing for {self._idle_seconds} s."
@@ -93,6 +103,28 @@ class ModelCaller:
             if spoken.tokens is not None:
                 self.tokens = (self.tokens or 0) + spoken.tokens
         return spoken
+
+
+async def _told(stream: AsyncGenerator[StreamPart, None]) -> AsyncGenerator[StreamPart, None]:
+    """Yields parts, and closes their stream.
+
+    What means a stop where we raise it is a failure like any other where an adapter does.
+
+    Raises:
+        ModelFailed: The adapter says so, ran out of its own time, or had a task cancelled.
+    """
+    try:
+        async with aclosing(stream):
+            async for part in stream:
+                yield part
+    except TimeoutError as error:
+        if is_stopped():
+            raise
+        raise ModelFailed("timeout", str(error) or "The adapter ran out of time.") from error
+    except asyncio.CancelledError as error:
+        if is_stopped():
+            raise
+        raise ModelFailed("other", "A task of the adapter's own was cancelled.") from error
 
 
 def _wait_before_repeat(

@@ -18,7 +18,7 @@ from parleyd.turns.checks import (
 from parleyd.turns.deployment import Deployment
 from parleyd.turns.instructions import Instructions, instructions
 from parleyd.turns.model import Model
-from parleyd.turns.ports import OpenedTurn, Opening, RepeatedRequest, RequestSeen
+from parleyd.turns.ports import OpenedTurn, Opening, RepeatedRequest, RequestSeen, Situation
 from parleyd.turns.tools import TurnContext
 
 
@@ -53,7 +53,9 @@ async def open_turn(
         if isinstance(request.input, AnswerInput) and request.request_id
         else wanted_of(request)
     )
-    situation = await shared.store.read_situation(request.owner, wanted)
+    situation = Situation()
+    if wanted.conversation_id or wanted.request:
+        situation = await shared.store.read_situation(request.owner, wanted)
     if situation.repeated:
         check_repeat(wanted.request, situation.repeated)
         return situation.repeated
@@ -84,6 +86,7 @@ async def open_turn(
         system_instruction=request.system_instruction,
         request=wanted.request,
         caller_key=request.caller_key is not None,
+        owner_turns=shared.options.limits.owner_turns,
         seen=situation,
     )
     began = asyncio.get_running_loop().time()

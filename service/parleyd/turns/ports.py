@@ -143,7 +143,8 @@ class Opening:
     `seen` is what `read_situation` found for this request: where it still holds, one statement
     opens the turn; where it does not, or without it, everything is read again under a lock.
     `caller_key` notes that the caller brought a provider's key, which is not stored: such a turn
-    can't be taken over.
+    can't be taken over. A new conversation is made only while fewer than `owner_turns` turns of its
+    owner run.
     """
 
     turn_id: UUID
@@ -158,6 +159,7 @@ class Opening:
     system_instruction: str | None = None
     request: RequestKey | None = None
     caller_key: bool = False
+    owner_turns: int | None = None
     seen: Situation | None = None
 
 
@@ -308,6 +310,7 @@ class TurnStore(Protocol):
             TurnNotFound: The conversation has no such turn to retry.
             TurnNotRetryable: It is not the one that may be retried.
             RequestSeen: The request id has made a turn already.
+            RateLimited: Too many turns of the owner run for a new conversation.
         """
         ...
 

@@ -10,6 +10,7 @@ import structlog
 from parleyd.contract import limits
 from parleyd.contract.text import storable, trim
 from parleyd.turns.model import Model
+from parleyd.turns.stops import is_stopped
 
 TITLE_INSTRUCTIONS = (
     "Write a title of 3 to 6 words for this conversation, to stand in a sidebar. "
@@ -54,7 +55,10 @@ async def write_title(model: Model, temperature: float, user_text: str, reply: s
     except TimeoutError:
         log.warning("title_failed", cause="TimeoutError")
         return WrittenTitle(None, f"No title within {limits.TITLE_SECONDS} s.")
-    except Exception as error:  # noqa: BLE001 - a title is never worth a turn
+    except (Exception, asyncio.CancelledError) as error:
+        # A title is never worth a turn.
+        if isinstance(error, asyncio.CancelledError) and is_stopped():
+            raise
         log.warning("title_failed", cause=type(error).__name__)
         return WrittenTitle(None, str(error))
     shown = _unquoted(trim(storable(title)))[: limits.CONVERSATION_TITLE_CHARACTERS]

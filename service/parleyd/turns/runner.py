@@ -22,7 +22,12 @@ from parleyd.turns.accounts import TurnAccount
 from parleyd.turns.calls import CallJudge, JudgedCalls
 from parleyd.turns.chain_memory import KnownChain
 from parleyd.turns.deployment import Deployment
-from parleyd.turns.history import history_messages, last_user_text, step_messages
+from parleyd.turns.history import (
+    history_messages,
+    history_size,
+    last_user_text,
+    step_messages,
+)
 from parleyd.turns.live import LiveTurn
 from parleyd.turns.model import CallPart, ModelCall, ModelFailed, Part, ProviderMessage, TextPart
 from parleyd.turns.model_calls import ModelCaller, Spoken
@@ -35,6 +40,9 @@ from parleyd.turns.tool_runs import DueCall, ToolRunner
 from parleyd.turns.writing import TurnWriter, left_open, stored
 
 STOPPING = "This server is stopping; watch the turn on another one."
+
+OPEN = frozenset({"started", "unknown"})
+"""What a retry may change: a call that has no result, and may be made once more."""
 
 log = structlog.stdlib.get_logger()
 
@@ -60,6 +68,7 @@ class TurnRun:
         self._live = live
         self._writer = TurnWriter(shared.store, turn, live)
         self._user_text = ""
+        self._history_size = 0
         self._reply = ""
         self._partial = PartialText(lambda: live.step_text, self._writer.keep_partial_text)
         self._account = TurnAccount(turn, ready.model.model_id)
@@ -148,15 +157,19 @@ class TurnRun:
             done = executions[step.step_no]
             judge.remember(step.calls)
             if step is chain.steps[-1]:
-                done |= _by_place(await self._tools.run(self._owed(step, done)))
+                due = self._owed(step, done)
+                await self._settle(done, due)
+                done |= _by_place(await self._tools.run(due))
                 if asks := self._unasked(step, chain):
                     return await self._writer.pause(None, asks, ())
             messages += step_messages(step, answers, done, model)
             size += _size(step, done)
         next_no = known.step_no + len(chain.steps) + 1
+        last_done = executions[next_no - 1]
         for step_no in range(next_no, next_no + told.max_steps - self._turn.steps_made):
             self._check_size(size)
-            self._remember(step_no - 1, messages, judge, size)
+            if not any(one.state in OPEN for one in last_done.values()):
+                self._remember(step_no - 1, messages, judge, size)
             spoken = await self._call_model(messages)
             judged = judge.judge(spoken.calls)
             if not judged.calls:
@@ -169,11 +182,11 @@ class TurnRun:
                 return await self._writer.pause(step, judged.asks, judged.events)
             self.stops.check()
             await self._writer.journal(step, judged.events, starts)
-            done = _by_place(await self._tools.run(self._claimed(starts)))
+            last_done = _by_place(await self._tools.run(self._claimed(starts)))
             if judged.asks:
                 return await self._writer.pause(None, judged.asks, ())
-            messages += step_messages(step, {}, done, model)
-            size += _size(step, done)
+            messages += step_messages(step, {}, last_done, model)
+            size += _size(step, last_done)
         self.stops.check()
         self._shared.chains.forget(self._turn.chain_id, model.provider)
         title_due = bool(self._reply and self._ready.title_model)
@@ -185,13 +198,14 @@ class TurnRun:
         if turn.turn_no == 1 and turn.input_kind == "prompt" and not turn.earlier:
             # The whole history is the message that was stored a moment ago.
             self._user_text = turn.said
+            self._history_size = len(turn.said)
             first = model.user_message(turn.said)
             return KnownChain(0, (first,), frozenset(), turn.said, 0), ChainContext((), (), ())
         if known := self._shared.chains.recall(turn.chain_id, model.provider):
-            self._user_text = known.user_text
+            self._user_text, self._history_size = known.user_text, known.history_size
             return known, await store.read_chain(turn, known.step_no)
         chain = await store.read_chain(turn)
-        self._user_text = last_user_text(chain)
+        self._user_text, self._history_size = last_user_text(chain), history_size(chain)
         history = tuple(history_messages(chain, model))
         return KnownChain(0, history, frozenset(), self._user_text, 0), chain
 
@@ -200,7 +214,8 @@ class TurnRun:
     ) -> None:
         """Keeps what can't change any more, for the turn that goes on with the chain."""
         if step_no:
-            known = KnownChain(step_no, tuple(messages), judge.taken, self._user_text, size)
+            taken, heard = judge.taken, self._user_text
+            known = KnownChain(step_no, tuple(messages), taken, heard, size, self._history_size)
             provider = self._ready.model.provider
             self._shared.chains.remember(self._turn.chain_id, provider, known)
 
@@ -235,6 +250,16 @@ class TurnRun:
             )
             due.append(DueCall(start, tool, claimed=False, again=begun is not None))
         return due
+
+    async def _settle(self, done: Mapping[int, Execution], due: Sequence[DueCall]) -> None:
+        """Gives up what a process was interrupted in that had the turn before, and nobody repeats.
+
+        Whoever took the turn over left what may run again to the tools that this turn has.
+        """
+        again, own = {call.start.call_index for call in due}, self._turn.lease.turn_id
+        for index, begun in done.items():
+            if begun.state == "started" and begun.turn_id == own and index not in again:
+                await self._writer.lose(begun)
 
     def _is_open(self, begun: Execution) -> bool:
         """Tells whether a call has no result yet, nor was told to be unknown in this turn's log."""

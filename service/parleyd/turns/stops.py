@@ -36,6 +36,15 @@ class Stop:
         self.own_end = math.inf
         self.cause: type[Exception] = TimeoutError
 
+    def check(self) -> None:
+        """Returns while it may go on.
+
+        Raises:
+            TimeoutError: Its end has come; `Stops.within` tells which.
+        """
+        if self.scope.expired():
+            raise TimeoutError
+
 
 async def _nobody_else() -> bool:
     return True
@@ -166,6 +175,12 @@ class Stops:
             key=itemgetter(0),
         )
         stop.scope.reschedule(None if end == math.inf else end)
+
+
+def is_stopped() -> bool:
+    """Tells whether a CancelledError means the running task, not another one that it waited for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _now() -> float:

@@ -5,6 +5,7 @@ again unless it says that this does no harm (spec turns 3.5, 3.6.2, 9.1).
 """
 
 import asyncio
+import itertools
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from parleyd.contract.events import TurnEvent
 from parleyd.contract.executions import Execution, ToolStart
 from parleyd.contract.json import storable_json
 from parleyd.turns.ports import CallPlace, Fenced, OpenedTurn, TurnStore
-from parleyd.turns.stops import HandedOver, Stops, TimeOver
+from parleyd.turns.stops import HandedOver, Stops, TimeOver, is_stopped
 from parleyd.turns.tools import HostTool, ToolContext, ToolFailed
 
 log = structlog.stdlib.get_logger()
@@ -72,11 +73,9 @@ class ToolRunner:
 
     async def _run(self, call: DueCall) -> Execution:
         start = call.start
-        if not call.claimed:
-            self._stops.check()
-            if not await self._store.start_tool(self._turn, start, again=call.again):
-                # The ledger knows this call: somebody has started it, so it never runs here.
-                raise Fenced
+        if not call.claimed and not await self._claim(call):
+            # The ledger knows this call: somebody has started it, so it never runs here.
+            raise Fenced
         result, failed = await self._body(call)
         # The model reads what is stored, also in the process that ran the tool (3.6.3).
         result = storable_json(result)
@@ -90,6 +89,24 @@ class ToolRunner:
             state="failed" if failed else "finished",
             result=result,
         )
+
+    async def _claim(self, call: DueCall) -> bool:
+        claims: list[bool] = []
+        tries = itertools.count()
+
+        async def claim() -> tuple[TurnEvent, ...]:
+            repeated = next(tries) > 0
+            if not repeated:  # a claim that may be stored already is settled
+                self._stops.check()
+            claims.append(
+                await self._store.start_tool(
+                    self._turn, call.start, again=call.again, repeated=repeated
+                )
+            )
+            return ()
+
+        await self._stored(claim)
+        return claims[-1]
 
     async def _body(self, call: DueCall) -> tuple[JsonValue, bool]:
         """Returns what the tool returned, and whether that is a failure."""
@@ -110,9 +127,8 @@ class ToolRunner:
                 except ToolFailed as error:
                     return {"error": str(error)}, True
                 except (Exception, asyncio.CancelledError) as error:
-                    task = asyncio.current_task()
-                    if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
-                        raise  # it was this run that was cancelled, not a task of the tool's own
+                    if isinstance(error, asyncio.CancelledError) and is_stopped():
+                        raise
                     log.exception("tool_failed", tool=start.tool_name)
                     return {"error": f"The tool {start.tool_name} failed."}, True
         except TimeoutError:

@@ -12,13 +12,21 @@ import structlog
 
 from parleyd.contract.errors import ParleyError, Reason, Unavailable
 from parleyd.contract.events import EventBody, TurnEvent
-from parleyd.contract.executions import ToolStart
+from parleyd.contract.executions import Execution, ToolStart
 from parleyd.contract.steps import Step
 from parleyd.contract.text import storable, trim
 from parleyd.contract.turns import TurnError, TurnResult
 from parleyd.turns.call_rows import call_rows
 from parleyd.turns.live import LiveTurn
-from parleyd.turns.ports import CollectedAsk, EndedTurn, Ending, Fenced, OpenedTurn, TurnStore
+from parleyd.turns.ports import (
+    CallPlace,
+    CollectedAsk,
+    EndedTurn,
+    Ending,
+    Fenced,
+    OpenedTurn,
+    TurnStore,
+)
 from parleyd.turns.stops import HandedOver
 
 T = TypeVar("T")
@@ -55,6 +63,11 @@ class TurnWriter:
     ) -> None:
         """Stores a step and the start of its tools."""
         await self.store(lambda: self._store.journal_step(self._turn, step, events, starts))
+
+    async def lose(self, call: Execution) -> None:
+        """Stores that nobody knows what a call came to that was started."""
+        place = CallPlace(call.step_no, call.call_index, call.tool_call_id, call.tool_name)
+        await self.store(lambda: self._store.lose_tool(self._turn, place))
 
     async def store(self, write: Callable[[], Awaitable[Sequence[TurnEvent]]]) -> None:
         """Runs a write that returns the events it stored."""
