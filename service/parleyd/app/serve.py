@@ -2,8 +2,6 @@
 
 import asyncio
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from typing import Final
 
 import structlog
 import uvloop
@@ -13,9 +11,6 @@ from parleyd.app.identity import DEVELOPER, TOKEN_LIFETIME, development_token
 from parleyd.app.settings import Settings
 from parleyd.app.signals import told_to_stop
 from parleyd.app.wiring import whole_service
-
-THREADS: Final = 64
-"""At most so many threads, for tools that are no coroutines and for heavy requests."""
 
 log = structlog.stdlib.get_logger()
 
@@ -36,8 +31,6 @@ def serve(settings: Settings) -> None:
 
 
 async def _serve(settings: Settings) -> None:
-    # Tools that hang in a thread must not starve what else needs one.
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
     with told_to_stop() as stop:
         async with whole_service(settings) as service:
             if not (settings.database_url or settings.development):

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
+from parleyd.contract.executions import Execution
+from parleyd.contract.steps import Step
 from parleyd.turns.model import ProviderMessage
 
 MOST_BYTES: Final = 64 * 1024 * 1024
@@ -18,11 +20,20 @@ CHAIN_BYTES: Final = 4096
 
 
 @dataclass(frozen=True)
+class WaitingStep:
+    """The step on whose one ask a chain waits, as it was stored, with its tools' results."""
+
+    ask_id: UUID
+    step: Step
+    executions: tuple[Execution, ...] = ()
+
+
+@dataclass(frozen=True)
 class KnownChain:
     """The beginning of a chain, up to a step whose calls all have their results.
 
     `messages` are the history and those steps as the model is sent them; `history_size` and `size`
-    are about their bytes.
+    are about their bytes. `waiting` is the step after them, if the chain waits on it.
     """
 
     step_no: int
@@ -31,11 +42,13 @@ class KnownChain:
     user_text: str
     size: int
     history_size: int = 0
+    waiting: WaitingStep | None = None
 
     @property
     def bytes_kept(self) -> int:
         """Returns about what it takes to keep it."""
-        return CHAIN_BYTES + self.history_size + self.size
+        step = len(self.waiting.step.messages) if self.waiting else 0
+        return CHAIN_BYTES + self.history_size + self.size + step
 
 
 class ChainMemory:

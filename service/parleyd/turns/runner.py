@@ -15,34 +15,26 @@ import structlog
 from parleyd.contract.asks.kinds import kind_of_tool
 from parleyd.contract.errors import ParleyError, Reason, Unavailable
 from parleyd.contract.executions import Execution, ToolStart
-from parleyd.contract.json import compact
 from parleyd.contract.steps import Step
 from parleyd.contract.text import storable
 from parleyd.turns.accounts import TurnAccount
 from parleyd.turns.calls import CallJudge, JudgedCalls
 from parleyd.turns.chain_memory import KnownChain
+from parleyd.turns.chain_so_far import ChainSoFar, waiting_step
 from parleyd.turns.deployment import Deployment
-from parleyd.turns.history import (
-    history_messages,
-    history_size,
-    last_user_text,
-    step_messages,
-)
+from parleyd.turns.history import history_messages, history_size, last_user_text
 from parleyd.turns.live import LiveTurn
 from parleyd.turns.model import CallPart, ModelCall, ModelFailed, Part, ProviderMessage, TextPart
 from parleyd.turns.model_calls import ModelCaller, Spoken
 from parleyd.turns.opening import ReadyTurn
 from parleyd.turns.partial_text import PartialText
-from parleyd.turns.ports import ChainContext, CollectedAsk, EndedTurn, Fenced
+from parleyd.turns.ports import ChainAsk, ChainContext, CollectedAsk, EndedTurn, Fenced
 from parleyd.turns.replies import clean_reply, write_title
 from parleyd.turns.stops import HandedOver, Stops, TimeOver
 from parleyd.turns.tool_runs import DueCall, ToolRunner
 from parleyd.turns.writing import TurnWriter, left_open, stored
 
 STOPPING = "This server is stopping; watch the turn on another one."
-
-OPEN = frozenset({"started", "unknown"})
-"""What a retry may change: a call that has no result, and may be made once more."""
 
 log = structlog.stdlib.get_logger()
 
@@ -68,7 +60,6 @@ class TurnRun:
         self._live = live
         self._writer = TurnWriter(shared.store, turn, live)
         self._user_text = ""
-        self._history_size = 0
         self._reply = ""
         self._partial = PartialText(lambda: live.step_text, self._writer.keep_partial_text)
         self._account = TurnAccount(turn, ready.model.model_id)
@@ -139,8 +130,9 @@ class TurnRun:
 
     async def _steps(self) -> EndedTurn:
         told, model = self._ready.told, self._ready.model
-        known, chain = await self._so_far()
-        messages, size = list(known.messages), known.size
+        known, context = await self._so_far()
+        chain = ChainSoFar(known)
+        self._user_text = chain.user_text
         judge = CallJudge(
             told.host_tools,
             told.kinds,
@@ -149,44 +141,41 @@ class TurnRun:
             ids=self._shared.ids,
             taken=known.call_ids,
         )
-        answers = {ask.id: ask.answer for ask in chain.asks if ask.answer is not None}
+        answers = {ask.id: ask.answer for ask in context.asks if ask.answer is not None}
         executions: defaultdict[int, dict[int, Execution]] = defaultdict(dict)
-        for one in chain.executions:
+        for one in context.executions:
             executions[one.step_no][one.call_index] = one
-        for step in chain.steps:
+        for step in context.steps:
             done = executions[step.step_no]
             judge.remember(step.calls)
-            if step is chain.steps[-1]:
+            if step is context.steps[-1]:
                 due = self._owed(step, done)
                 await self._settle(done, due)
                 done |= _by_place(await self._tools.run(due))
-                if asks := self._unasked(step, chain):
+                if asks := self._unasked(step, context):
                     return await self._writer.pause(None, asks, ())
-            messages += step_messages(step, answers, done, model)
-            size += _size(step, done)
-        next_no = known.step_no + len(chain.steps) + 1
-        last_done = executions[next_no - 1]
-        for step_no in range(next_no, next_no + told.max_steps - self._turn.steps_made):
-            self._check_size(size)
-            if not any(one.state in OPEN for one in last_done.values()):
-                self._remember(step_no - 1, messages, judge, size)
-            spoken = await self._call_model(messages)
+            chain.add(step, answers, done, model)
+        steps_left = told.max_steps - self._turn.steps_made
+        for step_no in range(chain.step_no + 1, chain.step_no + 1 + steps_left):
+            self._check_size(chain.size)
+            spoken = await self._call_model(chain.messages)
             judged = judge.judge(spoken.calls)
             if not judged.calls:
                 self._reply = clean_reply(spoken.text)
                 break
             step = self._step(step_no, spoken, judged)
-            self._check_size(size + len(step.messages))
+            self._check_size(chain.size + len(step.messages))
             starts = judged.starts(step_no)
             if judged.asks and not starts:
-                return await self._writer.pause(step, judged.asks, judged.events)
+                ended = await self._writer.pause(step, judged.asks, judged.events)
+                return self._remembered(ended, chain, judge, step, {})
             self.stops.check()
             await self._writer.journal(step, judged.events, starts)
-            last_done = _by_place(await self._tools.run(self._claimed(starts)))
+            done = _by_place(await self._tools.run(self._claimed(starts)))
             if judged.asks:
-                return await self._writer.pause(None, judged.asks, ())
-            messages += step_messages(step, {}, last_done, model)
-            size += _size(step, last_done)
+                ended = await self._writer.pause(None, judged.asks, ())
+                return self._remembered(ended, chain, judge, step, done)
+            chain.add(step, {}, done, model)
         self.stops.check()
         self._shared.chains.forget(self._turn.chain_id, model.provider)
         title_due = bool(self._reply and self._ready.title_model)
@@ -197,27 +186,39 @@ class TurnRun:
         model, turn, store = self._ready.model, self._turn, self._shared.store
         if turn.turn_no == 1 and turn.input_kind == "prompt" and not turn.earlier:
             # The whole history is the message that was stored a moment ago.
-            self._user_text = turn.said
-            self._history_size = len(turn.said)
-            first = model.user_message(turn.said)
-            return KnownChain(0, (first,), frozenset(), turn.said, 0), ChainContext((), (), ())
-        if known := self._shared.chains.recall(turn.chain_id, model.provider):
-            self._user_text, self._history_size = known.user_text, known.history_size
+            said = turn.said
+            first = KnownChain(0, (model.user_message(said),), frozenset(), said, 0, len(said))
+            return first, ChainContext((), (), ())
+        known = self._shared.chains.recall(turn.chain_id, model.provider)
+        waiting, resolved = known and known.waiting, turn.resolved
+        if known and waiting and resolved and resolved.id == waiting.ask_id and not turn.earlier:
+            # This very turn has answered what the chain waited on, so no step has come since.
+            answer = ChainAsk(resolved.id, resolved.answer)
+            return known, ChainContext((), (waiting.step,), (answer,), waiting.executions)
+        if known and known.step_no:
             return known, await store.read_chain(turn, known.step_no)
-        chain = await store.read_chain(turn)
-        self._user_text, self._history_size = last_user_text(chain), history_size(chain)
-        history = tuple(history_messages(chain, model))
-        return KnownChain(0, history, frozenset(), self._user_text, 0), chain
+        context = await store.read_chain(turn)
+        history, heard = tuple(history_messages(context, model)), last_user_text(context)
+        return KnownChain(0, history, frozenset(), heard, 0, history_size(context)), context
 
-    def _remember(
-        self, step_no: int, messages: Sequence[ProviderMessage], judge: CallJudge, size: int
-    ) -> None:
-        """Keeps what can't change any more, for the turn that goes on with the chain."""
-        if step_no:
-            taken, heard = judge.taken, self._user_text
-            known = KnownChain(step_no, tuple(messages), taken, heard, size, self._history_size)
-            provider = self._ready.model.provider
-            self._shared.chains.remember(self._turn.chain_id, provider, known)
+    def _remembered(
+        self,
+        ended: EndedTurn,
+        chain: ChainSoFar,
+        judge: CallJudge,
+        step: Step,
+        done: Mapping[int, Execution],
+    ) -> EndedTurn:
+        """Keeps, of a turn that has paused, what the answer's turn would have to read."""
+        asked = ended.result and ended.result.pending_ask
+        if asked:
+            asks = sum(call.role == "ask" for call in step.calls)
+            waiting = waiting_step(step, done, asked.id, asks)
+            known = chain.known(judge.taken | {asked.tool_call_id}, waiting)
+            if known:
+                provider = self._ready.model.provider
+                self._shared.chains.remember(self._turn.chain_id, provider, known)
+        return ended
 
     def _step(self, step_no: int, spoken: Spoken, judged: JudgedCalls) -> Step:
         model = self._ready.model
@@ -336,11 +337,6 @@ class TurnRun:
 
 def _by_place(executions: Sequence[Execution]) -> dict[int, Execution]:
     return {one.call_index: one for one in executions}
-
-
-def _size(step: Step, executions: Mapping[int, Execution]) -> int:
-    """Returns about how many bytes a step and its results are for the model."""
-    return len(step.messages) + sum(len(compact(one.result)) for one in executions.values())
 
 
 def _reason(error: ModelFailed) -> Reason:
