@@ -13,6 +13,7 @@ from pathlib import Path
 import uvloop
 
 from bench.scripts import SCRIPTS, BenchModel
+from parleyd.app.garbage import spare_what_stays
 from parleyd.app.logs import set_up_logs
 from parleyd.app.settings import Settings
 from parleyd.app.signals import told_to_stop
@@ -35,6 +36,7 @@ async def serve(arguments: argparse.Namespace) -> None:
             database_url=arguments.database_url,
             replacements=Replacements(model=model),
         ) as service:
+            spare_what_stays()
             print(service.address, flush=True)
             obeying = asyncio.create_task(_obey(model, stop))
             await stop.wait()

@@ -7,6 +7,7 @@ import structlog
 import uvloop
 
 from parleyd.app.faults import CommandFailed
+from parleyd.app.garbage import spare_what_stays
 from parleyd.app.identity import DEVELOPER, TOKEN_LIFETIME, development_token
 from parleyd.app.settings import Settings
 from parleyd.app.signals import told_to_stop
@@ -37,6 +38,7 @@ async def _serve(settings: Settings) -> None:
                 log.warning(
                     "own_database", hint="set PARLEY_DATABASE_URL to a server you look after"
                 )
+            spare_what_stays()
             _announce(settings, service.address)
             await stop.wait()
             log.info("stopping")

@@ -65,7 +65,7 @@ def notified(fence: CTE) -> ColumnElement[None]:
 
 def payloads_of(bodies: Sequence[EventBody]) -> list[bytes]:
     """Returns events as `inserted_events` is given them."""
-    return [_BODY.dump_json(body) for body in bodies]
+    return [body.model_dump_json().encode() for body in bodies]
 
 
 def numbered(turn_id: UUID, bodies: Sequence[EventBody], last_event: int) -> tuple[TurnEvent, ...]:

@@ -34,6 +34,7 @@ class Stop:
         self.seconds = math.inf if seconds is None else seconds
         self.grace = grace
         self.own_end = math.inf
+        self.renewed = -math.inf
         self.cause: type[Exception] = TimeoutError
 
     def check(self) -> None:
@@ -135,7 +136,7 @@ class Stops:
         stop = Stop(scope, seconds, grace)
         try:
             async with scope:
-                self.renew(stop)
+                self._give_time(stop, _now())
                 self._open.add(stop)
                 try:
                     yield stop
@@ -147,8 +148,17 @@ class Stops:
             raise (stop.cause if self._fenced == math.inf else Fenced) from None
 
     def renew(self, stop: Stop) -> None:
-        """Gives an open stretch its own time anew; the turn's stays what it is."""
-        stop.own_end = _now() + stop.seconds
+        """Gives an open stretch its own time anew; the turn's stays what it is.
+
+        It is called for every part that a model says, so a hundredth of that time is let pass.
+        """
+        now = _now()
+        if now >= stop.renewed + stop.seconds / 100:
+            self._give_time(stop, now)
+
+    def _give_time(self, stop: Stop, now: float) -> None:
+        stop.renewed = now
+        stop.own_end = now + stop.seconds
         self._schedule(stop)
 
     def _check(self, grace: float) -> None:
