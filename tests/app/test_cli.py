@@ -254,7 +254,10 @@ async def test_a_turn_that_runs_when_serve_is_stopped_goes_on_with_the_next(
         )
         rest = [each.event async for each in client.turns.WatchTurn(request)]
         stored = [event.WhichOneof("event") for event in rest if event.sequence]
-        assert stored == ["resumed", "text", "done"]
+        # A process that was about to take turns when it was told to stop may have taken its own.
+        *resumed, text, done = stored
+        assert set(resumed) == {"resumed"}
+        assert (text, done) == ("text", "done")
         assert rest[-1].done.title
 
 

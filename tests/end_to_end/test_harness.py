@@ -178,9 +178,12 @@ async def test_a_step_that_lost_its_signature_is_refused(
         await connection.execute(
             text("UPDATE turn_steps SET messages = :messages"), {"messages": unsigned}
         )
-    answered = await noor.answer(asked.conversation_id, PLAN_ID, accept("team"))
+    # Another process: the one that asked still knows what it was told.
+    other = await start_server(in_turn(), refusals_expected=True)
+    there = await other.person()
+    answered = await there.answer(asked.conversation_id, PLAN_ID, accept("team"))
     assert answered.names == ["started", "ask_resolved", "error", "done"]
-    assert server.model.refusals == ["the first call of a step, ask_choice, has no signature"]
+    assert other.model.refusals == ["the first call of a step, ask_choice, has no signature"]
 
 
 async def test_two_servers_of_a_test_are_two_holders(start_server: StartServer) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from parleyd.contract.events import EventBody, ToolCalled, ToolReturned
 from parleyd.contract.messages import MessageDraft
+from parleyd.turns.records import returned_row
 
 
 def call_rows(events: Iterable[EventBody]) -> Iterator[MessageDraft]:
@@ -19,12 +20,6 @@ def call_rows(events: Iterable[EventBody]) -> Iterator[MessageDraft]:
                     args=event.args,
                 )
             case ToolReturned():
-                yield MessageDraft(
-                    type="tool_result",
-                    text=f"Tool result: {event.tool_name}",
-                    tool_call_id=event.tool_call_id,
-                    tool_name=event.tool_name,
-                    result=event.result,
-                )
+                yield returned_row(event)
             case _:
                 pass
