@@ -4,6 +4,9 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
+ROUNDS_OF_AN_ACCEPT = 10
+"""More than the loop takes to make a connection that it has accepted already."""
+
 
 class CuttingProxy:
     """Passes connections on to `target`, `host:port`.
@@ -59,8 +62,9 @@ async def cutting_proxy(target: str) -> AsyncGenerator[tuple[CuttingProxy, str]]
     proxy = CuttingProxy(target)
     passing: set[asyncio.Task[None]] = set()
 
-    async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        passing.add(asyncio.create_task(proxy.pass_on(reader, writer)))
+    # No coroutine: it is called the moment a connection is made, so that none goes unnoticed.
+    def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        passing.add(asyncio.get_running_loop().create_task(proxy.pass_on(reader, writer)))
 
     server = await asyncio.start_server(take, "127.0.0.1", 0)
     host, port, *_ = server.sockets[0].getsockname()
@@ -69,4 +73,6 @@ async def cutting_proxy(target: str) -> AsyncGenerator[tuple[CuttingProxy, str]]
     finally:
         server.close()
         proxy.end()
+        for _ in range(ROUNDS_OF_AN_ACCEPT):
+            await asyncio.sleep(0)
         await asyncio.gather(*passing)

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from itertools import pairwise
+from statistics import median
 
 import pytest
 from sqlalchemy import text
@@ -139,7 +140,8 @@ async def test_p7_each_ask_of_a_chain_costs_the_same(
 
     costs = [after - before for before, after in pairwise(written)]
     assert await _steps(engine) == asks
-    assert sum(costs[24:30]) == pytest.approx(sum(costs[1:7]), rel=0.2)
+    # Medians, since a batch of the request log falls into some of them.
+    assert median(costs[24:30]) == pytest.approx(median(costs[1:7]), rel=0.2)
     async with engine.connect() as connection:
         sizes = await connection.scalars(
             text("SELECT octet_length(messages) FROM turn_steps ORDER BY step_no")

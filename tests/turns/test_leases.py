@@ -8,9 +8,9 @@ import pytest
 from parleyd.contract.errors import Unavailable
 from parleyd.models.script import Hold, Text
 from parleyd.models.scripted import ScriptedModel, in_turn
+from parleyd.turns.admission import ReadyTurn
 from parleyd.turns.instructions import Instructions
 from parleyd.turns.leases import Leases
-from parleyd.turns.opening import ReadyTurn
 from parleyd.turns.options import TurnOptions
 from parleyd.turns.ports import TakenTurn
 from parleyd.turns.tools import ToolSet, TurnContext

@@ -10,9 +10,9 @@ from parleyd.contract import limits
 from parleyd.contract.errors import Unavailable
 from parleyd.models.script import Text
 from parleyd.models.scripted import ScriptedModel, in_turn
+from parleyd.turns.admission import ReadyTurn
 from parleyd.turns.instructions import Instructions
 from parleyd.turns.leases import Leases
-from parleyd.turns.opening import ReadyTurn
 from parleyd.turns.options import TurnOptions
 from parleyd.turns.ports import Fenced, OpenedTurn, TakenTurn
 from parleyd.turns.stops import HandedOver, Stops, TimeOver

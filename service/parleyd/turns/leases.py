@@ -12,9 +12,9 @@ from structlog.contextvars import bound_contextvars
 
 from parleyd.contract.errors import Reason, Unavailable
 from parleyd.turns.accounts import TurnAccount
+from parleyd.turns.admission import take_up
 from parleyd.turns.deployment import Deployment
 from parleyd.turns.live import LiveTurn
-from parleyd.turns.opening import take_up
 from parleyd.turns.ports import EndedTurn, Lease, OpenedTurn, TakenTurn
 from parleyd.turns.runner import STOPPING
 from parleyd.turns.turns import Turns, make_live

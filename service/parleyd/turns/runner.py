@@ -18,6 +18,7 @@ from parleyd.contract.executions import Execution, ToolStart
 from parleyd.contract.steps import Step
 from parleyd.contract.text import storable
 from parleyd.turns.accounts import TurnAccount
+from parleyd.turns.admission import ReadyTurn
 from parleyd.turns.calls import CallJudge, JudgedCalls
 from parleyd.turns.chain_memory import KnownChain
 from parleyd.turns.chain_so_far import ChainSoFar, waiting_step
@@ -26,7 +27,6 @@ from parleyd.turns.history import history_messages, history_size, last_user_text
 from parleyd.turns.live import LiveTurn
 from parleyd.turns.model import CallPart, ModelCall, ModelFailed, Part, ProviderMessage, TextPart
 from parleyd.turns.model_calls import ModelCaller, Spoken
-from parleyd.turns.opening import ReadyTurn
 from parleyd.turns.partial_text import PartialText
 from parleyd.turns.ports import ChainAsk, ChainContext, CollectedAsk, EndedTurn, Fenced
 from parleyd.turns.replies import clean_reply, write_title

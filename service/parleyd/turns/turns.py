@@ -10,10 +10,10 @@ from structlog.contextvars import bound_contextvars
 
 from parleyd.contract.errors import RateLimited, Unavailable
 from parleyd.contract.turns import Turn, TurnRequest, TurnResult
+from parleyd.turns.admission import ReadyTurn, open_turn
 from parleyd.turns.deployment import Deployment
 from parleyd.turns.followers import Sent
 from parleyd.turns.live import LiveTurn
-from parleyd.turns.opening import ReadyTurn, open_turn
 from parleyd.turns.ports import Lease, OpenedTurn, RepeatedRequest
 from parleyd.turns.runner import STOPPING, TurnRun
 

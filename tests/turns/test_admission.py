@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from parleyd.contract.turns import PromptInput, TurnRequest
-from parleyd.turns.opening import open_turn
+from parleyd.turns.admission import open_turn
 from parleyd.turns.options import TurnOptions
 from parleyd.turns.ports import Opening, Situation
 from parleyd.turns.tools import ToolSet, TurnContext

@@ -1,4 +1,4 @@
-"""Opens a turn: its checks in their order, then TX1 (spec turns 3.2)."""
+"""Admits a request: its checks in their order, then TX1 (spec turns 3.2)."""
 
 import asyncio
 from dataclasses import dataclass, field
