@@ -106,7 +106,13 @@ class FakeGemini:
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = asyncio.create_task(self._serve(reader, writer))
         self._connections.add(connection)
-        connection.add_done_callback(self._connections.discard)
+
+        def end(task: asyncio.Task[None]) -> None:
+            # Here, since a task that is cancelled before its first step runs none of its own.
+            writer.close()
+            self._connections.discard(task)
+
+        connection.add_done_callback(end)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -117,8 +123,6 @@ class FakeGemini:
                     return
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
-        finally:
-            writer.close()
 
     async def _respond(
         self, received: Received, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

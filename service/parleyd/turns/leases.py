@@ -57,7 +57,8 @@ class Leases:
         """
         if self._shared.model is None:
             return  # a process that can run no turn leaves them to one that can
-        await asyncio.shield(self._turns.hold(self._take_all()))
+        self._turns.taking = self._turns.hold(self._take_all())
+        await asyncio.shield(self._turns.taking)
 
     async def _take_all(self) -> None:
         while not self._turns.stopping:

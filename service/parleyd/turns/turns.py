@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import structlog
@@ -16,6 +16,9 @@ from parleyd.turns.followers import Sent
 from parleyd.turns.live import LiveTurn
 from parleyd.turns.ports import Lease, OpenedTurn, RepeatedRequest
 from parleyd.turns.runner import STOPPING, TurnRun
+
+TAKING_SECONDS: Final = 1
+"""How long a stop waits for a takeover that is under way."""
 
 log = structlog.stdlib.get_logger()
 
@@ -79,6 +82,8 @@ class Turns:
         self._tasks: set[asyncio.Task[None]] = set()
         self.stopping = False
         """Set once this process takes no more turns."""
+        self.taking: asyncio.Task[None] | None = None
+        """Takes over turns of others, while it does."""
 
     # ------------------------------------------------------------ for callers
 
@@ -173,6 +178,9 @@ class Turns:
         changes nothing.
         """
         self.stopping = True
+        if self.taking:
+            # It would take again what is given up here.
+            await asyncio.wait({self.taking}, timeout=TAKING_SECONDS)
         for run in list(self._running.values()):
             run.stops.hand_over()
         self._followers.close(Unavailable(STOPPING))
