@@ -27,16 +27,15 @@ from parleyd.turns.ports import (
     ChainContext,
     EndedTurn,
     Ending,
-    LoggedRequest,
     OpenedTurn,
     Opening,
     PromptOpening,
-    RequestLog,
     RetryOpening,
     Situation,
     TurnStore,
     Wanted,
 )
+from parleyd.turns.request_log import LoggedRequest, RequestLog
 
 Place: TypeAlias = Literal[
     "before_tx1",

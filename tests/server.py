@@ -16,7 +16,8 @@ from parleyd.models.script import ScriptedStep
 from parleyd.models.scripted import TITLE
 from parleyd.models.strict import StrictModel
 from parleyd.turns.model import Model
-from parleyd.turns.ports import RequestLog, TurnStore
+from parleyd.turns.ports import TurnStore
+from parleyd.turns.request_log import RequestLog
 from parleyd.turns.tools import RequestTools, ToolSet
 from tests.end_to_end.person import Person
 from tests.failpoints import Failpoint

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.models.script import Fail, ScriptedStep, Text
 from parleyd.models.scripted import in_turn
-from parleyd.turns.ports import LoggedRequest, RequestLog
+from parleyd.turns.request_log import LoggedRequest, RequestLog
 from tests.end_to_end.person import Person, accept, refused
 from tests.server import StartServer
 from tests.standard_asks import PLAN_ID, ask_plan, ask_region

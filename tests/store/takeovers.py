@@ -3,7 +3,8 @@
 from typing import Any
 
 from parleyd.store.leases import PostgresLeaseStore
-from parleyd.turns.ports import OpenedTurn, TakenTurn
+from parleyd.turns.lease_store import TakenTurn
+from parleyd.turns.ports import OpenedTurn
 from tests.store.chat import Chat
 from tests.store.tool_calls import called, starts, step_of
 

@@ -23,7 +23,7 @@ from parleyd.store.requests import (
     WRITE_SECONDS,
     PostgresRequestLog,
 )
-from parleyd.turns.ports import LoggedRequest
+from parleyd.turns.request_log import LoggedRequest
 from tests.docs.pages import REFERENCE, read_page, table_of
 
 SECRET = "a secret of Ada's"

@@ -19,6 +19,7 @@ from parleyd.models.scripted import ScriptedModel, in_turn
 from parleyd.turns.chain_memory import ChainMemory
 from parleyd.turns.deployment import Deployment
 from parleyd.turns.followers import Followers
+from parleyd.turns.lease_store import TakenTurn
 from parleyd.turns.options import TurnOptions
 from parleyd.turns.ports import (
     CallPlace,
@@ -26,15 +27,14 @@ from parleyd.turns.ports import (
     EndedTurn,
     Ending,
     Lease,
-    LoggedRequest,
     OpenedTurn,
     Opening,
     Situation,
-    StoredEvents,
-    TakenTurn,
     Wanted,
 )
+from parleyd.turns.request_log import LoggedRequest
 from parleyd.turns.tools import ToolContext
+from parleyd.turns.turn_reader import StoredEvents
 
 Body = Callable[[JsonValue, ToolContext], Awaitable[JsonValue]]
 

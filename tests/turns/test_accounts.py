@@ -12,8 +12,9 @@ from parleyd.contract.asks.ask import Ask
 from parleyd.contract.errors import Reason, Unavailable
 from parleyd.contract.turns import TurnError, TurnResult
 from parleyd.turns.accounts import TurnAccount
-from parleyd.turns.ports import LoggedRequest, OpenedTurn
+from parleyd.turns.ports import OpenedTurn
 from parleyd.turns.replies import WrittenTitle
+from parleyd.turns.request_log import LoggedRequest
 from tests.turns.turn_values import CONVERSATION, OPENED, TURN, stored_ask
 
 FAILED_TURN = UUID(int=8)

@@ -10,9 +10,9 @@ from parleyd.models.script import Hold, Text
 from parleyd.models.scripted import ScriptedModel, in_turn
 from parleyd.turns.admission import ReadyTurn
 from parleyd.turns.instructions import Instructions
+from parleyd.turns.lease_store import TakenTurn
 from parleyd.turns.leases import Leases
 from parleyd.turns.options import TurnOptions
-from parleyd.turns.ports import TakenTurn
 from parleyd.turns.tools import ToolSet, TurnContext
 from parleyd.turns.turns import Turns, make_live
 from tests.turns.ports_in_memory import MemoryLeases, MemoryStore, deployment

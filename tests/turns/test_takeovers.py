@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from parleyd.contract.executions import UNKNOWN_OUTCOME, Execution
-from parleyd.turns.ports import Verdict
+from parleyd.turns.lease_store import Verdict
 from parleyd.turns.takeovers import FoundTurn, judge, not_repeatable, unknown_event
 
 TURN_SECONDS = 300.0

@@ -35,7 +35,8 @@ from parleyd.turns.followers import Followers
 from parleyd.turns.leases import Leases
 from parleyd.turns.model import Model
 from parleyd.turns.options import TurnLimits, TurnOptions
-from parleyd.turns.ports import RequestLog, TurnStore
+from parleyd.turns.ports import TurnStore
+from parleyd.turns.request_log import RequestLog
 from parleyd.turns.rounds import rounds
 from parleyd.turns.tools import HostTool, RequestTools
 from parleyd.turns.turns import Turns

@@ -99,10 +99,9 @@ TURN_SECONDS: Final = 300
 """A turn's wall time, from its creation, takeovers included."""
 MODEL_IDLE_SECONDS: Final = 60
 """How long a model call may go without a part."""
-MODEL_REPEATS: Final = 2
-"""How often a model call that failed before any part is repeated (spec turns 3.4.5)."""
 MODEL_REPEAT_WAITS: Final = ((0.5, 1.0), (1.0, 2.0))
-"""The random wait before each repeat, in seconds."""
+"""The random wait before each repeat of a model call that failed before any part, in seconds
+(spec turns 3.4.5); there are no more repeats than waits."""
 MODEL_WAIT_SECONDS: Final = 10
 """The longest wait that a provider may ask for before a repeat."""
 TOOL_SECONDS: Final = 60

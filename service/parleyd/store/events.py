@@ -25,7 +25,8 @@ from parleyd.contract.events import EventBody, TurnEvent
 from parleyd.store.locks import LEASED, within
 from parleyd.store.statements import given, run
 from parleyd.store.tables import turn_events, turns
-from parleyd.turns.ports import Lease, StoredEvents
+from parleyd.turns.ports import Lease
+from parleyd.turns.turn_reader import StoredEvents
 
 EVENTS_AT_ONCE: Final = 500
 """How many events of a turn are read at once."""

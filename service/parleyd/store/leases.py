@@ -41,7 +41,8 @@ from parleyd.store.locks import LEASE_END, LEASED, fence, within
 from parleyd.store.sayings import read_resolved, read_said
 from parleyd.store.statements import given, run
 from parleyd.store.tables import conversations, turn_steps, turns
-from parleyd.turns.ports import Lease, OpenedTurn, TakenTurn
+from parleyd.turns.lease_store import TakenTurn
+from parleyd.turns.ports import Lease, OpenedTurn
 from parleyd.turns.takeovers import FoundTurn, judge, not_repeatable, unknown_event
 
 log = structlog.stdlib.get_logger()

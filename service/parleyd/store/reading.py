@@ -14,7 +14,7 @@ from parleyd.store.events import read_events, read_last_events
 from parleyd.store.owners import check_owner
 from parleyd.store.statements import given, run
 from parleyd.store.tables import conversations, turns
-from parleyd.turns.ports import StoredEvents
+from parleyd.turns.turn_reader import StoredEvents
 
 
 class PostgresTurnReader:

@@ -17,7 +17,7 @@ from parleyd.store.columns import Stored
 from parleyd.store.engine import Database
 from parleyd.store.statements import given, rows_of, run
 from parleyd.store.tables import ai_requests
-from parleyd.turns.ports import LoggedRequest
+from parleyd.turns.request_log import LoggedRequest
 
 WRITE_SECONDS: Final = 0.2
 """How long after one write the next one begins at the earliest."""

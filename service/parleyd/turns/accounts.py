@@ -8,8 +8,9 @@ from pydantic import JsonValue
 from parleyd.contract.answers import action_of
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.turns import TurnResult
-from parleyd.turns.ports import LoggedRequest, OpenedTurn, RequestLog
+from parleyd.turns.ports import OpenedTurn
 from parleyd.turns.replies import WrittenTitle
+from parleyd.turns.request_log import LoggedRequest, RequestLog
 
 log = structlog.stdlib.get_logger()
 

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 
 from parleyd.turns.chain_memory import ChainMemory
 from parleyd.turns.followers import Followers
+from parleyd.turns.lease_store import LeaseStore
 from parleyd.turns.model import Model
 from parleyd.turns.options import TurnOptions
-from parleyd.turns.ports import Ids, LeaseStore, RequestLog, TurnReader, TurnStore
+from parleyd.turns.ports import Ids, TurnStore
+from parleyd.turns.request_log import RequestLog
+from parleyd.turns.turn_reader import TurnReader
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from parleyd.contract.errors import EventsExpired, ParleyError
 from parleyd.contract.events import Done, TurnEvent
 from parleyd.contract.previews import Preview, PreviewDiscarded, TextPreview
 from parleyd.turns.live import LiveTurn, StepText
-from parleyd.turns.ports import StoredEvents, TurnReader
+from parleyd.turns.turn_reader import StoredEvents, TurnReader
 
 Sent: TypeAlias = TurnEvent | Preview | None
 """What a follower is sent; None says that nothing has happened for a while."""

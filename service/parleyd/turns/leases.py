@@ -14,8 +14,9 @@ from parleyd.contract.errors import Reason, Unavailable
 from parleyd.turns.accounts import TurnAccount
 from parleyd.turns.admission import take_up
 from parleyd.turns.deployment import Deployment
+from parleyd.turns.lease_store import TakenTurn
 from parleyd.turns.live import LiveTurn
-from parleyd.turns.ports import EndedTurn, Lease, OpenedTurn, TakenTurn
+from parleyd.turns.ports import EndedTurn, Lease, OpenedTurn
 from parleyd.turns.runner import STOPPING
 from parleyd.turns.turns import Turns, make_live
 from parleyd.turns.writing import TurnWriter, left_open

@@ -5,7 +5,7 @@ starts, and a condition of every query behind it. Every call raises `Unavailable
 can't be reached; nothing of that call is stored then.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 from uuid import UUID
@@ -18,7 +18,7 @@ from parleyd.contract.executions import Execution, ToolStart
 from parleyd.contract.messages import Message, MessageDraft
 from parleyd.contract.steps import Step, StepCall
 from parleyd.contract.surfaces import Surface
-from parleyd.contract.turns import InputKind, Turn, TurnError, TurnResult
+from parleyd.contract.turns import InputKind, TurnError, TurnResult
 from parleyd.turns.requests import RequestKey
 from parleyd.turns.state import Outlook, SeenConversation
 
@@ -382,114 +382,3 @@ class TurnStore(Protocol):
 
 class Fenced(Exception):
     """Another process owns the turn now. The runner stops and writes nothing."""
-
-
-# ---------------------------------------------------------------- leases
-
-
-Verdict = Literal["go_on", "close", "interrupted", "timed_out"]
-"""What is to become of a turn whose process is gone (the table of spec turns 16.3).
-
-`go_on`: continue by 3.6.2. `close`: its rows are stored, only `done` is missing. `interrupted` and
-`timed_out`: it fails.
-"""
-
-
-@dataclass(frozen=True)
-class TakenTurn:
-    """A turn that this process took over.
-
-    `partial_text` is what its running step had said, where the verdict is a failure.
-    """
-
-    turn: OpenedTurn
-    verdict: Verdict
-    partial_text: str = ""
-
-
-class LeaseStore(Protocol):
-    """Keeps the leases of turns (spec turns 16.3). All times are the database's."""
-
-    async def take_turn(self, holder: str, replay_safe: Collection[str]) -> TakenTurn | None:
-        """Takes over one turn whose lease ran out or was released (TX-K); None when none is due.
-
-        Of a turn that goes on, unfinished executions become unknown, but for those of the tools
-        named in `replay_safe`.
-        """
-        ...
-
-    async def renew_leases(self, leases: Sequence[Lease]) -> frozenset[UUID]:
-        """Renews leases in one statement, on a connection of its own; returns what is held."""
-        ...
-
-    async def release_turn(self, turn: OpenedTurn) -> None:
-        """Gives a turn up, so that another process goes on with it at once."""
-        ...
-
-
-# ---------------------------------------------------------------- watching
-
-
-@dataclass(frozen=True)
-class StoredEvents:
-    """Events of a turn after a place, in order; not all of them where there are very many.
-
-    `last_event` is the number of the turn's last event, `closed` whether there will be no more.
-    """
-
-    events: tuple[TurnEvent, ...]
-    last_event: int
-    closed: bool
-
-
-class TurnReader(Protocol):
-    """Reads turns for those who watch them. No call holds a connection when it has returned."""
-
-    async def read_turn(self, owner: str, conversation_id: UUID, turn_id: UUID) -> Turn:
-        """Reads one turn.
-
-        Raises:
-            ConversationNotFound: No such conversation, or it is deleted.
-            NotOwner: It is someone else's.
-            TurnNotFound: It has no such turn.
-        """
-        ...
-
-    async def read_events(self, owner: str, turn_id: UUID, after: int) -> StoredEvents:
-        """Reads the events of a turn of `owner` after the number `after`."""
-        ...
-
-    async def read_last_events(self, turn_ids: Collection[UUID]) -> Mapping[UUID, int]:
-        """Reads the number of the last event of each turn, in one query."""
-        ...
-
-
-# ---------------------------------------------------------------- the request log
-
-
-@dataclass(frozen=True)
-class LoggedRequest:
-    """A line of the request log (spec turns 12.1).
-
-    `prompt` is what the person brought, of a retry what the retried turn had.
-    """
-
-    owner: str
-    conversation_id: UUID
-    turn_id: UUID
-    request_type: Literal["general", "title"]
-    ai_model: str
-    prompt: str
-    response: str | None
-    error: str | None
-    response_time_ms: int
-    tokens_used: int | None
-    metadata: Mapping[str, JsonValue] | None = None
-
-
-class RequestLog(Protocol):
-    """Keeps what was asked of the model, for those who run the service."""
-
-    async def log_request(self, request: LoggedRequest) -> None:
-        """Adds one line."""
-        ...

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from parleyd.contract import limits
 from parleyd.contract.events import ToolReturned
 from parleyd.contract.executions import UNKNOWN_RESULT, Execution
-from parleyd.turns.ports import Verdict
+from parleyd.turns.lease_store import Verdict
 
 
 @dataclass(frozen=True)

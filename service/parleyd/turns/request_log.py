@@ -1,0 +1,36 @@
+"""The port of the request log: what was asked of the model (spec turns 12.1)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+from uuid import UUID
+
+from pydantic import JsonValue
+
+
+@dataclass(frozen=True)
+class LoggedRequest:
+    """A line of the request log (spec turns 12.1).
+
+    `prompt` is what the person brought, of a retry what the retried turn had.
+    """
+
+    owner: str
+    conversation_id: UUID
+    turn_id: UUID
+    request_type: Literal["general", "title"]
+    ai_model: str
+    prompt: str
+    response: str | None
+    error: str | None
+    response_time_ms: int
+    tokens_used: int | None
+    metadata: Mapping[str, JsonValue] | None = None
+
+
+class RequestLog(Protocol):
+    """Keeps what was asked of the model, for those who run the service."""
+
+    async def log_request(self, request: LoggedRequest) -> None:
+        """Adds one line."""
+        ...
