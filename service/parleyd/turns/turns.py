@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing
 from typing import Any, Final
 from uuid import UUID
 
@@ -59,8 +60,9 @@ class FollowedTurn:
         """
         if self._live and (result := await self._live.wait()):
             return result
-        async for _ in self._events:
-            pass
+        async with aclosing(self._events) as events:
+            async for _ in events:
+                pass
         reader = self._shared.reader
         turn = await reader.read_turn(self._owner, self.conversation_id, self.turn_id)
         assert turn.result, "a closed turn has a result"
