@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
-ROUNDS_OF_AN_ACCEPT = 10
-"""More than the loop takes to make a connection that it has accepted already."""
+from tests.listening import stop_listening
 
 
 class CuttingProxy:
@@ -18,7 +17,6 @@ class CuttingProxy:
         self.target = target
         self.deaf = False
         self._writers: set[asyncio.StreamWriter] = set()
-        self._made: list[asyncio.StreamWriter] = []
         self._ended = False
 
     def cut(self) -> None:
@@ -30,16 +28,12 @@ class CuttingProxy:
         """Breaks every connection, also those that are on their way."""
         self._ended = True
         self.cut()
-        for writer in self._made:
-            writer.transport.abort()
 
     async def pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Passes one connection on until both sides have ended it."""
-        self._made.append(writer)
         host, _, port = self.target.rpartition(":")
         with suppress(OSError):
             there, back = await asyncio.open_connection(host, int(port))
-            self._made.append(back)
             self._writers |= {writer, back}
             if self._ended:
                 self.cut()
@@ -76,9 +70,6 @@ async def cutting_proxy(target: str) -> AsyncGenerator[tuple[CuttingProxy, str]]
     try:
         yield proxy, f"{host}:{port}"
     finally:
-        server.close()
+        await stop_listening(server)
         proxy.end()
-        for _ in range(ROUNDS_OF_AN_ACCEPT):
-            await asyncio.sleep(0)
         await asyncio.gather(*passing)
-        proxy.end()

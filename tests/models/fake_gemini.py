@@ -11,6 +11,8 @@ from http.client import parse_headers
 from io import BytesIO
 from typing import Any, Literal, TypeAlias
 
+from tests.listening import stop_listening
+
 Frame: TypeAlias = dict[str, Any]
 
 
@@ -97,7 +99,7 @@ class FakeGemini:
         try:
             yield
         finally:
-            server.close()
+            await stop_listening(server)
             for connection in self._connections:
                 connection.cancel()
             await asyncio.gather(*self._connections, return_exceptions=True)

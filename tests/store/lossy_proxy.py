@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from tests.listening import stop_listening
+
 Loss = Literal["before", "after"]
 """`before`: the server never sees the commit. `after`: nobody sees its answer."""
 
@@ -106,7 +108,7 @@ async def lossy_proxy(url: str) -> AsyncGenerator[LossyProxy]:
     try:
         yield proxy
     finally:
-        server.close()
+        await stop_listening(server)
         shutil.rmtree(folder)
 
 
