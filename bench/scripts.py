@@ -30,6 +30,7 @@ ASK = Call(
     },
     opaque=bytes(range(256)),
 )
+ASK_FOR_FILES = Call("ask_files", {"prompt": "Which plans?", "accept": ["pdf"]})
 REPLY: ScriptedStep = tuple(Text(f"word{number} ") for number in range(20))
 """A reply of twenty parts, as a model streams its tokens."""
 HELD_REPLY: ScriptedStep = (Hold(THINKING), *REPLY)
@@ -38,6 +39,7 @@ SCRIPTS: Mapping[str, Pick] = {
     "ask": by_progress([ASK], REPLY),
     "ask_then_think": by_progress([ASK], HELD_REPLY),
     "asks": by_progress(*[[ASK]] * ASKS, REPLY),
+    "files": by_progress([ASK_FOR_FILES], REPLY),
     "think": by_progress(HELD_REPLY),
 }
 

@@ -39,6 +39,11 @@ class ServerProcess:
         self._seen = psutil.Process(process.pid)
 
     @property
+    def pid(self) -> int:
+        """Returns the id of the process."""
+        return self._process.pid
+
+    @property
     def cpu_seconds(self) -> float:
         """Returns the processor time that the process has had so far."""
         times = self._seen.cpu_times()

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import JsonValue
 
 from parleyd.contract.errors import Unavailable
-from parleyd.contract.events import EventBody, TurnEvent
+from parleyd.contract.events import EventBody, FileReturned, TurnEvent
 from parleyd.contract.executions import ToolStart
 from parleyd.contract.json import compact
 from parleyd.contract.messages import MessageDraft
@@ -31,11 +31,10 @@ from parleyd.turns.ports import (
     Opening,
     PromptOpening,
     RetryOpening,
-    Situation,
     TurnStore,
-    Wanted,
 )
 from parleyd.turns.request_log import LoggedRequest, RequestLog
+from parleyd.turns.situations import Situation, Wanted
 
 Place: TypeAlias = Literal[
     "before_tx1",
@@ -194,10 +193,16 @@ class FailpointStore:
         return await self._inner.start_tool(turn, start, again=again, repeated=repeated)
 
     async def store_result(
-        self, turn: OpenedTurn, call: CallPlace, result: JsonValue, *, failed: bool
+        self,
+        turn: OpenedTurn,
+        call: CallPlace,
+        result: JsonValue,
+        *,
+        failed: bool,
+        file: FileReturned | None = None,
     ) -> tuple[TurnEvent, ...]:
         await self._reach("after_tool_run", turn)
-        stored = await self._inner.store_result(turn, call, result, failed=failed)
+        stored = await self._inner.store_result(turn, call, result, failed=failed, file=file)
         await self._reach("after_txr", turn)
         return stored
 

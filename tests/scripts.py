@@ -12,11 +12,12 @@ from parleyd.models.played import Pick
 from parleyd.models.script import Hold, ScriptedStep, Text
 from parleyd.models.scripted import TITLE, by_progress
 from tests.standard_asks import ask_plan
-from tests.standard_tools import look_up, upsert
+from tests.standard_tools import delete, look_up, upsert
 
 HELLO = Text("Hello.")
 SET_UP = Text("Setting up the Team plan.")
 COUNTED = Text("There are 3 plans.")
+CLEANED_UP = Text("Cleaned up.")
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ LOOKUP_THEN_HELD_REPLY = Script(by_progress([look_up()], [Hold("thinking"), COUN
 HELD_LOOKUP = Script(by_progress([look_up(hold="inside")], [COUNTED]))
 UPSERT = Script(by_progress([upsert()], [COUNTED]))
 HELD_UPSERT = Script(by_progress([upsert(hold="inside")], [COUNTED]))
+DELETE = Script(by_progress([delete()], [CLEANED_UP]))
+HELD_DELETE = Script(by_progress([delete(hold="inside")], [CLEANED_UP]))
 LOOKUP_AND_ASK = Script(by_progress([look_up(), ask_plan()], [SET_UP]))
 
 

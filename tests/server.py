@@ -1,6 +1,6 @@
 """Real servers with a strict model, for tests that speak to them over the wire."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -15,10 +15,11 @@ from parleyd.models.played import Pick
 from parleyd.models.script import ScriptedStep
 from parleyd.models.scripted import TITLE
 from parleyd.models.strict import StrictModel
+from parleyd.turns.file_store import ByteStore
 from parleyd.turns.model import Model
 from parleyd.turns.ports import TurnStore
 from parleyd.turns.request_log import RequestLog
-from parleyd.turns.tools import RequestTools, ToolSet
+from parleyd.turns.tools import ApprovalWording, RequestTools, ToolSet
 from tests.end_to_end.person import Person
 from tests.failpoints import Failpoint
 from tests.server_process import LIFETIME, ServerFolder, ServerProcess, server_process
@@ -55,7 +56,8 @@ class Server:
 class StartServer(Protocol):
     """Starts a server on the test's database, or on another; every setting can be given.
 
-    Each server holds its own turns, as a process does. At the test's end no model may have refused
+    Each server holds its own turns, as a process does. Files are kept in the test's folder, by all
+    of its servers; `file_store="none"` keeps none. At the test's end no model may have refused
     a call, unless refusals are expected of it.
     """
 
@@ -67,8 +69,10 @@ class StartServer(Protocol):
         provider: str = "scripted",
         tools: ToolSet | None = None,
         request_tools: RequestTools | None = None,
+        approval_wordings: Mapping[str, ApprovalWording] | None = None,
         wrap_store: Callable[[TurnStore], TurnStore] = unchanged,
         wrap_log: Callable[[RequestLog], RequestLog] = unchanged,
+        wrap_bytes: Callable[[ByteStore], ByteStore] = unchanged,
         model_of_key: Callable[[str], Model] | None = None,
         database_url: str | None = None,
         refusals_expected: bool = False,
@@ -90,8 +94,10 @@ async def start_server(database_url: str, tmp_path: Path) -> AsyncIterator[Start
             provider: str = "scripted",
             tools: ToolSet | None = None,
             request_tools: RequestTools | None = None,
+            approval_wordings: Mapping[str, ApprovalWording] | None = None,
             wrap_store: Callable[[TurnStore], TurnStore] = unchanged,
             wrap_log: Callable[[RequestLog], RequestLog] = unchanged,
+            wrap_bytes: Callable[[ByteStore], ByteStore] = unchanged,
             model_of_key: Callable[[str], Model] | None = None,
             database_url: str | None = None,
             refusals_expected: bool = False,
@@ -110,8 +116,10 @@ async def start_server(database_url: str, tmp_path: Path) -> AsyncIterator[Start
                         model_of_key=model_of_key,
                         tools=tools or {},
                         request_tools=request_tools,
+                        approval_wordings=approval_wordings or {},
                         wrap_store=wrap_store,
                         wrap_log=wrap_log,
+                        wrap_bytes=wrap_bytes,
                     ),
                 )
             )

@@ -156,7 +156,7 @@ async def _serve(arguments: argparse.Namespace) -> None:
             replacements=Replacements(
                 model=model,
                 model_of_key=lambda _: model,
-                tools=tools.hosted,
+                tools=tools.all_hosted,
                 wrap_store=points.store,
                 wrap_log=points.log,
             ),

@@ -11,6 +11,7 @@ from parley.v1.asks_pb2 import AskAnswer, AskInput
 from parley.v1.cards_pb2 import SimpleCard
 from parley.v1.turns_pb2 import AnswerInput
 from parleyd.app.chat.answering import read_answer
+from parleyd.app.chat.guarded_calls import GuardedCall
 from parleyd.app.chat.menus import PersonInput, Sheet
 from parleyd.app.chat.questions import OpenQuestion
 from parleyd.app.chat.sheets import sheet_of
@@ -19,10 +20,14 @@ from parleyd.app.chat.terminal import Terminal
 DEADLINE = 10
 
 
-def asked(text: str) -> Sheet:
-    """Returns an empty sheet for a question in text form."""
-    ask_input = text_format.Parse(f'prompt: "Well?" {text}', AskInput())
-    return sheet_of(OpenQuestion("call_1", ask_input, SimpleCard()))
+def asked(text: str, call: GuardedCall | None = None) -> Sheet:
+    """Returns an empty sheet for a question in text form; of an approval `call` is what it guards.
+
+    What is asked is "Well?", unless the text says else.
+    """
+    ask_input = text_format.Parse(text, AskInput())
+    ask_input.prompt = ask_input.prompt or "Well?"
+    return sheet_of(OpenQuestion("call_1", ask_input, SimpleCard(), call))
 
 
 def answer(text: str) -> AnswerInput:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from parley.v1.turns_pb2 import ToolResult
-from parleyd.app.chat.tool_results import REASON_CHARACTERS, told_failure
+from parley.v1.turns_pb2 import ApprovalDenied, GeneratedFile, ToolResult
+from parleyd.app.chat.tool_results import REASON_CHARACTERS, told_file, told_outcome
 from parleyd.contract.executions import UNKNOWN_RESULT
 from parleyd.contract.json import compact
 from parleyd.models.script import Call, Text
@@ -24,7 +24,7 @@ def tools(tmp_path: Path) -> StandardTools:
 async def test_a_tool_is_named_when_it_is_used(sit: Sit, tools: StandardTools) -> None:
     seat = await sit(in_turn([look_up()], [Text("There are 3.")]), tools=tools.hosted)
     shown = await seat.chat(f"a{ENTER}", CTRL_D)
-    assert shown.index("The agent uses lookup.") < shown.index("There are 3.")
+    assert shown.index("The agent calls lookup.") < shown.index("There are 3.")
     assert "failed" not in shown
 
 
@@ -33,7 +33,7 @@ async def test_a_tool_that_fails_says_why(sit: Sit, tools: StandardTools) -> Non
     seat = await sit(in_turn(*steps), tools=tools.hosted)
     shown = await seat.chat(f"a{ENTER}", CTRL_D)
     places = [
-        shown.index("The agent uses lookup."),
+        shown.index("The agent calls lookup."),
         shown.index("lookup failed: The shop is closed."),
         shown.index("I could not count."),
     ]
@@ -58,18 +58,49 @@ FAILURES = [
 )
 def test_a_failure_is_told(result: JsonValue, told: str) -> None:
     failure = ToolResult(tool_name="lookup", result_json=compact(result), is_error=True)
-    assert told_failure(failure) == told
+    assert told_outcome(failure) == told
 
 
 def test_of_a_long_reason_the_beginning_is_told() -> None:
     failure = ToolResult(
         tool_name="lookup", result_json=compact({"error": "so " * 500}), is_error=True
     )
-    told = told_failure(failure)
+    told = told_outcome(failure)
     assert told
     assert len(told) <= REASON_CHARACTERS + len("lookup failed: ")
     assert told.startswith("lookup failed: so so ")
 
 
 def test_what_merely_looks_like_a_failure_is_none() -> None:
-    assert told_failure(ToolResult(tool_name="lookup", result_json='{"error": "none"}')) is None
+    assert told_outcome(ToolResult(tool_name="lookup", result_json='{"error": "none"}')) is None
+
+
+DENIALS = [
+    ("user_denied", "you did not allow it."),
+    ("user_declined", "you skipped the question."),
+    ("user_cancelled", "the question was dropped."),
+    ("one_ask_at_a_time", "the agent may ask one thing at a time."),
+    ("not before\nFriday", "not before Friday"),
+]
+
+
+@pytest.mark.parametrize(("reason", "why"), DENIALS, ids=[reason for reason, _ in DENIALS])
+def test_a_call_that_was_denied_is_told_apart(reason: str, why: str) -> None:
+    denied = ToolResult(
+        tool_name="lookup",
+        result_json=compact({"approved": False, "reason": reason}),
+        denied=ApprovalDenied(reason=reason),
+    )
+    assert told_outcome(denied) == f"lookup did not run: {why}"
+
+
+def test_what_merely_looks_like_a_denial_is_none() -> None:
+    result_json = compact({"approved": False, "reason": "user_denied"})
+    assert told_outcome(ToolResult(tool_name="lookup", result_json=result_json)) is None
+
+
+def test_a_file_is_told() -> None:
+    kept = GeneratedFile(filename="a.csv", mime_type="text/csv", file_id="7")
+    assert told_file(kept) == "A file came back: a.csv (text/csv)."
+    lost = GeneratedFile(filename="a.csv", mime_type="text/csv")
+    assert told_file(lost) == "A file came back: a.csv (text/csv). It is not kept."

@@ -1,36 +1,57 @@
 """The demonstration, and that it notices whatever goes wrong."""
 
 import io
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 from rich.console import Console
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 import parley
+from parleyd.app.demo.checks import DemoFault
 from parleyd.app.demo.devices import Phone, Watch
-from parleyd.app.demo.play import DemoFault, play
+from parleyd.app.demo.play import play
 from parleyd.app.demo.transcript import Transcript
+from parleyd.app.demo_tools import DELETION, DEMO_WORDINGS, demo_tools
 from parleyd.app.identity import development_token
 from parleyd.app.settings import Settings
 from parleyd.app.wiring import Replacements, running_service
 from parleyd.models.demo import DemoModel
 from parleyd.models.script import Call, Fail, ScriptedStep, Text
 from parleyd.models.scripted import ScriptedModel, in_turn
+from parleyd.store.todos import PostgresTodos
 from parleyd.turns.model import Model
 from tests.clients.played_turns import DISCARDED, DONE, HEL, STARTED, TEXT, PlayedTurns, playing
 from tests.standard_asks import PLAN, ask_plan, ask_region
 
+Play: TypeAlias = Callable[[Model], Awaitable[str]]
+"""Plays the demo with a model and returns its transcript."""
 
-async def played(folder: Path, database_url: str, model: Model) -> str:
-    """Plays the demo with a model and returns its transcript."""
+
+@pytest.fixture
+def played(tmp_path: Path, database_url: str, engine: AsyncEngine) -> Play:
+    """The model has the demo agent's tools, whichever it is."""
+
+    async def play_with(model: Model) -> str:
+        replacements = Replacements(
+            model=model,
+            tools=demo_tools(PostgresTodos(engine)),
+            approval_wordings=DEMO_WORDINGS,
+        )
+        return await _played(tmp_path, database_url, replacements)
+
+    return play_with
+
+
+async def _played(folder: Path, database_url: str, replacements: Replacements) -> str:
     settings = Settings(environment="development", port=0, data_dir=folder)
     token = development_token(settings)
     screen = io.StringIO()
     async with (
-        running_service(
-            settings, database_url=database_url, replacements=Replacements(model=model)
-        ) as service,
+        running_service(settings, database_url=database_url, replacements=replacements) as service,
         parley.connect(service.address, token) as phone,
         parley.connect(service.address, token) as watch,
     ):
@@ -39,7 +60,8 @@ async def played(folder: Path, database_url: str, model: Model) -> str:
 
 
 async def test_the_demo_tells_the_whole_story(tmp_path: Path, database_url: str) -> None:
-    lines = (await played(tmp_path, database_url, DemoModel())).splitlines()
+    transcript = await _played(tmp_path, database_url, Replacements(model=DemoModel()))
+    lines = transcript.splitlines()
     story = [
         "phone  Set up my plan",
         "agent  asks: Which plan should your workspace have?",
@@ -48,19 +70,38 @@ async def test_the_demo_tells_the_whole_story(tmp_path: Path, database_url: str)
         "watch  presses “Team”",
         "agent  Your workspace is on the Team plan now.",
         "phone  Delete my completed todos",
+        "It wants to run deleteCompletedTodos",
+        "agent  asks: Delete all of your completed todos?",
+        "[ Keep them ]",
+        "watch  presses “Keep them”",
+        "agent  All right, I deleted nothing.",
+        "phone  Delete my completed todos",
         "agent  asks: Delete all of your completed todos?",
         "[ Delete them ]",
         "watch  presses “Delete them”",
-        "agent  Done: your completed todos are deleted.",
-        "8 stored lines",
+        "agent  Done: your completed todos are deleted, “Water the plants” and “Return the library",
+        "phone  Read my file",
+        "agent  asks: Which files shall I look at?",
+        "phone  uploads “shopping.csv”, 36 bytes",
+        "agent  “shopping.csv” has 4 rows, the first of them “item” and “pieces”.",
+        "20 stored lines",
     ]
-    places = [next((i for i, line in enumerate(lines) if part in line), -1) for part in story]
-    assert -1 not in places
-    assert places == sorted(places)
+    place = 0
+    for part in story:
+        later = [i for i in range(place, len(lines)) if part in lines[i]]
+        assert later, part
+        place = later[0]
+    assert len(lines) < 60
 
 
-DELETE = Call("ask_confirm", {"prompt": "Delete?", "confirmLabel": "Delete them"})
+PLANNED: list[ScriptedStep] = [[ask_plan()], [Text("Done.")]]
+DELETE: ScriptedStep = [Call(DELETION, {}, "call_delete")]
 CONFIRM = Call("ask_confirm", {"prompt": "Shall I?"})
+KEPT: list[ScriptedStep] = [DELETE, [Text("Kept.")]]
+DELETED: list[ScriptedStep] = [DELETE, [Text("Deleted.")]]
+FILES: ScriptedStep = [
+    Call("ask_files", {"prompt": "Which files?", "accept": ["csv"]}, "call_files")
+]
 
 
 @dataclass(frozen=True)
@@ -89,29 +130,58 @@ FAULTS = [
     ),
     Fault(
         "no approval",
-        [[ask_plan()], [Text("Done.")], [Text("Deleted.")]],
+        [*PLANNED, [Text("Deleted.")]],
         "the phone was sent ['started', 'text', 'done']",
     ),
     Fault(
+        "a question in place of an approval",
+        [*PLANNED, [CONFIRM]],
+        "the phone was sent ['started', 'ask', 'done']",
+    ),
+    Fault(
+        "a tool that needs no approval before the one that does",
+        [*PLANNED, [Call("listTodos", {}, "call_list")], DELETE],
+        "the phone was sent ['started', 'tool_call', 'tool_result', 'tool_call', 'ask', 'done']",
+    ),
+    Fault(
+        "a failure after the denial",
+        [*PLANNED, DELETE, [Fail("other")]],
+        "the answered turn is STATE_FAILED",
+    ),
+    Fault(
+        "a second try after the denial",
+        [*PLANNED, DELETE, DELETE],
+        "the answered turn is STATE_PAUSED",
+    ),
+    Fault(
         "a failure after the approval",
-        [[ask_plan()], [Text("Done.")], [DELETE], [Fail("other")]],
+        [*PLANNED, *KEPT, DELETE, [Fail("other")]],
+        "the answered turn is STATE_FAILED",
+    ),
+    Fault(
+        "no wish for a file",
+        [*PLANNED, *KEPT, *DELETED, [Text("What file?")]],
+        "the phone was sent ['started', 'text', 'done']",
+    ),
+    Fault(
+        "a failure after the file",
+        [*PLANNED, *KEPT, *DELETED, FILES, [Fail("other")]],
         "the answered turn is STATE_FAILED",
     ),
 ]
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-async def test_the_demo_fails_when_the_agent_has(
-    fault: Fault, tmp_path: Path, database_url: str
-) -> None:
+async def test_the_demo_fails_when_the_agent_has(fault: Fault, played: Play) -> None:
     with pytest.raises(DemoFault) as caught:
-        await played(tmp_path, database_url, ScriptedModel(in_turn(*fault.steps)))
+        await played(ScriptedModel(in_turn(*fault.steps)))
     assert fault.text in str(caught.value)
 
 
-async def test_a_script_that_plays_its_part_is_no_fault(tmp_path: Path, database_url: str) -> None:
-    steps = [[ask_plan()], [Text("Done.")], [DELETE], [Text("Deleted.")]]
-    assert "agent  Deleted." in await played(tmp_path, database_url, ScriptedModel(in_turn(*steps)))
+async def test_a_script_that_plays_its_part_is_no_fault(played: Play) -> None:
+    steps = [*PLANNED, *KEPT, *DELETED, FILES, [Text("Read.")]]
+    model = ScriptedModel(in_turn(*steps))
+    assert "agent  Read." in await played(model)
 
 
 async def test_the_phone_is_told_of_stored_events_alone() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from parleyd.app.faults import ConfigurationError
 from parleyd.app.settings import Settings, default_data_dir, load_settings
+from parleyd.tools import McpServer
 
 
 @pytest.fixture(autouse=True)
@@ -15,6 +16,10 @@ def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.upper().startswith("PARLEY_") or name == "GEMINI_API_KEY":
             monkeypatch.delenv(name)
+
+
+STOCK_JSON = '{"command": ["stock", "-v"], "needs_approval": ["order"]}'
+STOCK = McpServer.model_validate_json(STOCK_JSON)
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,47 @@ READ = [
         expected={"model": "demo"},
     ),
     Case(
+        "a table in a variable",
+        {"PARLEY_APPROVAL_WORDINGS": ' {"refund": "shop.words:refund"}'},
+        expected={"approval_wordings": {"refund": "shop.words:refund"}},
+    ),
+    Case(
+        "a table in a file",
+        toml='[approval_wordings]\nrefund = "shop.words:refund"\n"a.b" = "shop.words:b"',
+        expected={"approval_wordings": {"refund": "shop.words:refund", "a.b": "shop.words:b"}},
+    ),
+    Case(
+        "MCP servers in a file",
+        toml='[mcp_servers.stock]\ncommand = ["stock", "-v"]\nneeds_approval = ["order"]',
+        expected={"mcp_servers": {"stock": STOCK}},
+    ),
+    Case(
+        "MCP servers in a variable, over a file",
+        {"PARLEY_MCP_SERVERS": f'{{"stock": {STOCK_JSON}}}'},
+        toml='[mcp_servers.other]\nurl = "https://other/mcp"',
+        expected={"mcp_servers": {"stock": STOCK}},
+    ),
+    Case("an empty table", {"PARLEY_APPROVAL_WORDINGS": ""}, expected={"approval_wordings": {}}),
+    Case(
+        "files",
+        {"PARLEY_DATA_DIR": "/srv/parley"},
+        expected={
+            "file_place": "/srv/parley/files",
+            "file_bytes": 10 * 1024 * 1024,
+            "uploads": True,
+        },
+    ),
+    Case(
+        "files in a bucket",
+        {"PARLEY_FILE_STORE": "s3://files/parley", "PARLEY_FILE_BYTES": "1"},
+        expected={"file_place": "s3://files/parley", "file_bytes": 1},
+    ),
+    Case(
+        "no files",
+        {"PARLEY_FILE_STORE": "none", "PARLEY_UPLOADS": "false"},
+        expected={"file_place": None, "uploads": False},
+    ),
+    Case(
         "models with a key",
         {"PARLEY_MODEL": "gemini-x", "PARLEY_TITLE_MODEL": "gemini-y", "GEMINI_API_KEY": "k"},
         expected={"model": "gemini-x", "title_model": "gemini-y"},
@@ -160,6 +206,36 @@ def test_the_gemini_key_of_our_own_wins_over_the_shared_one(
 
 REFUSED = [
     Case(
+        "MCP servers that are no JSON",
+        {"PARLEY_MCP_SERVERS": "stock=https://s3cret"},
+        sentence="PARLEY_MCP_SERVERS can't be used: it is no JSON: Expecting value: line 1",
+    ),
+    Case(
+        "a name that no MCP server can have",
+        toml='[mcp_servers."the stock"]\nurl = "https://stock/mcp"',
+        sentence="'mcp_servers' in {file} can't be used: no server can be called 'the stock': use ",
+    ),
+    Case(
+        "an MCP server reached in two ways",
+        toml='[mcp_servers.stock]\nurl = "https://stock/mcp"\ncommand = ["stock"]',
+        sentence="The MCP server 'stock' in {file} can't be used: it has a url and a command: ",
+    ),
+    Case(
+        "an unknown key of an MCP server",
+        {"PARLEY_MCP_SERVERS": '{"stock": {"urls": "https://stock/mcp"}}'},
+        sentence="The MCP server 'stock' in PARLEY_MCP_SERVERS has no 'urls': write url, or leave ",
+    ),
+    Case(
+        "an approval that there is not",
+        toml='[mcp_servers.stock]\nurl = "https://stock/mcp"\napproval = "sometimes"',
+        sentence="The MCP server 'stock' in {file} can't be used, at approval: 'sometimes' is not ",
+    ),
+    Case(
+        "a header that is no text",
+        toml='[mcp_servers.stock]\nurl = "https://stock/mcp"\nheaders = { A = 1 }',
+        sentence="The MCP server 'stock' in {file} can't be used, at headers.A: input should be a ",
+    ),
+    Case(
         "an unknown variable",
         {"PARLEY_PROT": "1"},
         sentence="There is no setting PARLEY_PROT: write PARLEY_PORT, or leave it out.",
@@ -181,8 +257,8 @@ REFUSED = [
     ),
     Case(
         "a table in the file",
-        toml="[server]\nport = 1",
-        sentence="There is no setting 'server' in {file}: leave it out.",
+        toml="[http]\nport = 1",
+        sentence="There is no setting 'http' in {file}: leave it out.",
     ),
     Case("no TOML", toml="port 1", sentence="{file} is no TOML: "),
     Case(
@@ -244,6 +320,39 @@ REFUSED = [
         "no algorithm",
         toml="jwt_algorithms = []",
         sentence="'jwt_algorithms' in {file} can't be used: ",
+    ),
+    Case(
+        "a table that is no JSON",
+        {"PARLEY_APPROVAL_WORDINGS": "refund=shop.words:refund"},
+        sentence="PARLEY_APPROVAL_WORDINGS can't be used: it has to be JSON, like "
+        '{{"tool": "module:function"}}.',
+    ),
+    Case(
+        "a table that is a list",
+        {"PARLEY_APPROVAL_WORDINGS": '["shop.words:refund"]'},
+        sentence="PARLEY_APPROVAL_WORDINGS can't be used: input should be a valid dictionary.",
+    ),
+    Case(
+        "a table of something else",
+        toml="[approval_wordings]\nrefund = 7",
+        sentence="'approval_wordings' in {file} can't be used: input should be a valid string.",
+    ),
+    Case(
+        "files without bytes",
+        {"PARLEY_FILE_BYTES": "0"},
+        sentence="PARLEY_FILE_BYTES can't be used: input should be greater than or equal to 1.",
+    ),
+    Case(
+        "files that are too large to be shown",
+        {"PARLEY_FILE_BYTES": "104857601"},
+        sentence="PARLEY_FILE_BYTES can't be used: input should be less than or equal to "
+        "104857600.",
+    ),
+    Case(
+        "uploads of files that are not kept",
+        {"PARLEY_FILE_STORE": "none", "PARLEY_UPLOADS": "true"},
+        sentence="PARLEY_FILE_STORE is 'none', which keeps no files, and PARLEY_UPLOADS lets "
+        "people upload some: leave one out.",
     ),
     Case(
         "a key file that is not there",

@@ -7,17 +7,18 @@ from pathlib import Path
 
 import grpc
 import pytest
-from pydantic import AnyHttpUrl, SecretStr
+from pydantic import AnyHttpUrl, JsonValue, SecretStr
 from structlog.testing import capture_logs
 
 import parley
 from parley.v1.conversations_pb2 import ListConversationsRequest, Message
-from parleyd.app.faults import CommandFailed
+from parleyd.app.faults import CommandFailed, ConfigurationError
 from parleyd.app.identity import authenticator_of, development_token
 from parleyd.app.settings import Settings
 from parleyd.app.wiring import Replacements, RunningService, running_service
 from parleyd.models.script import Hold, Text
 from parleyd.models.scripted import ScriptedModel, in_turn
+from parleyd.tools import TurnContext, tool
 from parleyd.turns.model import Model
 from tests.end_to_end.person import Person, refused
 from tests.models.fake_gemini import FakeGemini, frame
@@ -103,6 +104,60 @@ async def test_the_settings_reach_the_turns(here: Settings, database_url: str) -
     assert [tool.name for tool in call.tools] == ["ask_confirm"]
     assert call.system
     assert call.system.startswith("Speak like a pirate.")
+
+
+@tool
+def lookup() -> int:
+    """Counts."""
+    return 3
+
+
+def no_tools(context: TurnContext) -> None:
+    del context
+
+
+def words(args: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {"prompt": f"Delete {len(args)} things?"}
+
+
+WORDS = f"{__name__}:words"
+
+
+async def test_a_wording_that_is_none_stops_the_start(here: Settings, database_url: str) -> None:
+    for path, told in (
+        (f"{__name__}:nothing", "`tests.app.test_wiring:nothing` names nothing"),
+        (f"{__name__}:DEADLINE", "is a int: name a function instead"),
+    ):
+        worded = here.model_copy(update={"approval_wordings": {"delete": path}})
+        with pytest.raises(ConfigurationError, match=told):
+            async with running_service(worded, database_url=database_url):
+                pass
+
+
+@pytest.mark.parametrize(
+    ("tools", "idle"),
+    [({}, ["lookup"]), ({"tools": ("tests.app.test_wiring:lookup",)}, [])],
+    ids=["a tool that there is not", "a tool that there is"],
+)
+async def test_a_wording_of_no_tool_is_warned_of(
+    here: Settings, database_url: str, tools: dict[str, object], idle: list[str]
+) -> None:
+    worded = here.model_copy(update={"approval_wordings": {"lookup": WORDS}, **tools})
+    with capture_logs() as logs:
+        async with running_service(worded, database_url=database_url):
+            pass
+    warned = [line["tool"] for line in logs if line["event"] == "approval_wording_idle"]
+    assert warned == idle
+
+
+async def test_a_wording_is_not_warned_of_where_tools_come_later(
+    here: Settings, database_url: str
+) -> None:
+    later = {"approval_wordings": {"lookup": WORDS}, "request_tools": f"{__name__}:no_tools"}
+    with capture_logs() as logs:
+        async with running_service(here.model_copy(update=later), database_url=database_url):
+            pass
+    assert "approval_wording_idle" not in [line["event"] for line in logs]
 
 
 async def test_an_address_that_is_taken_is_said_so(here: Settings, database_url: str) -> None:

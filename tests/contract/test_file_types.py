@@ -1,5 +1,6 @@
 """The types of files, and what their bytes are (spec asks FI2, FI6)."""
 
+from collections.abc import Iterator
 from typing import get_args
 
 import pytest
@@ -14,6 +15,7 @@ from parleyd.contract.file_types import (
     AcceptValue,
     check_file_bytes,
     is_of_type,
+    pieces_are_of_type,
 )
 from tests.contract.reported import reported
 
@@ -177,3 +179,33 @@ def test_bytes_have_at_most_one_error_and_one_type_unless_they_are_text(
     assert len(check_file_bytes(data, 0, mime_type, limits.FILE_BYTES)) <= 1
     fitting = {name for name in FILE_TYPES if is_of_type(data, name)}
     assert len(fitting) <= 1 or fitting in (TEXT_TYPES, TEXT_TYPES - {"application/json"})
+
+
+@given(
+    st.one_of(
+        st.sampled_from([PNG, b"GIF89a", b"RIFF....WEBP", b"%PDF-", "é€🚢".encode(), b"[1, 2]"]),
+        st.binary(max_size=20),
+        st.text(max_size=8).map(lambda text: text.encode("utf-8", "surrogatepass")),
+    ),
+    st.lists(st.integers(1, 5)),
+    st.sampled_from(FILE_TYPES),
+)
+def test_bytes_are_the_same_in_pieces(data: bytes, lengths: list[int], mime_type: str) -> None:
+    pieces: list[bytes] = []
+    left = data
+    for length in lengths:
+        pieces.append(left[:length])
+        left = left[length:]
+    assert pieces_are_of_type([*pieces, left], mime_type) is is_of_type(data, mime_type)
+
+
+def test_of_an_image_no_more_is_read_than_its_sign() -> None:
+    read: list[bytes] = []
+
+    def pieces() -> Iterator[bytes]:
+        for piece in (PNG[:4], PNG[4:], b"abcd", b"more", b"more"):
+            read.append(piece)
+            yield piece
+
+    assert pieces_are_of_type(pieces(), "image/png")
+    assert read == [PNG[:4], PNG[4:], b"abcd"]

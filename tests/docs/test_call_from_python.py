@@ -11,10 +11,11 @@ from parleyd.models.scripted import in_turn
 from tests.rpc.wire import HOUR
 from tests.server import Server, StartServer
 from tests.standard_asks import PLAN_ID, ask_plan
+from tests.standard_tools import DELETE, StandardTools, delete
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "call-from-python.md"
 SOON = 10
-TRIED = {"main", "go_on", "show", "press", "retry"}
+TRIED = {"main", "decide", "go_on", "show", "press", "retry"}
 PROMPT = pb.StreamTurnRequest(prompt=pb.PromptInput(text="Hello"))
 
 
@@ -45,6 +46,24 @@ async def test_the_program_asks_and_presses_a_button(start_server: StartServer) 
         "Which plan do you want? ['Team', 'Starter', 'Enterprise']",
         "Team it is.",
     ]
+
+
+async def test_a_call_is_approved(start_server: StartServer, tmp_path: Path) -> None:
+    tools = StandardTools(tmp_path / "runs")
+    server = await start_server(in_turn([delete()], [Text("Gone.")]), tools=tools.all_hosted)
+    noor, code = await server.person(), Code(server)
+    ask = (await noor.prompt("Clean up")).ask
+    asked: list[str] = []
+
+    def yes(question: str) -> str:
+        asked.append(question)
+        return "y"
+
+    code.names["input"] = yes
+    assert await code["decide"](noor.client, ask) == "Gone."
+    assert asked == [f"{ask.input.prompt} y/n "]
+    assert code.printed == [f"{ask.tool_name} {ask.tool_args_json}"]
+    assert len(tools.runs(DELETE)) == 1
 
 
 async def test_a_turn_is_watched_from_a_place(start_server: StartServer) -> None:

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parley.v1 import turns_pb2
+from parley.v1.asks_pb2 import AskAnswer
 from parleyd.contract.events import EventBody
 from parleyd.models.script import Fail, Hold, ScriptedStep, Text
 from parleyd.models.scripted import by_progress, in_turn
@@ -17,7 +18,7 @@ from tests.end_to_end.dead_turns import lapse
 from tests.end_to_end.person import Person, Played, accept
 from tests.server import Server, StartServer
 from tests.standard_asks import PLAN_ID, ask_plan, ask_region
-from tests.standard_tools import StandardTools, look_up
+from tests.standard_tools import StandardTools, delete, look_up
 
 DEADLINE = 30
 PAGE = read_page("events.md")
@@ -61,7 +62,7 @@ class Player:
         self._tools = StandardTools(path)
 
     async def server(self, *steps: ScriptedStep) -> Server:
-        return await self._start(in_turn(*steps), tools=self._tools.hosted)
+        return await self._start(in_turn(*steps), tools=self._tools.all_hosted)
 
     async def asked(self, *steps: ScriptedStep) -> tuple[Person, str]:
         """Returns somebody who is asked for a plan; the agent goes on with `steps`."""
@@ -101,6 +102,20 @@ class Player:
         await noor.prompt("Set me up", own)
         server.model.holds.release("thinking")
         return await late
+
+    async def guarded(self) -> Played:
+        return await self.prompted([delete()])
+
+    async def approved(self) -> Played:
+        return await self._judged(accept(confirmed=True))
+
+    async def refused(self) -> Played:
+        return await self._judged(accept(confirmed=False))
+
+    async def _judged(self, answer: AskAnswer) -> Played:
+        noor = await (await self.server([delete()], HELLO)).person()
+        asked = await noor.prompt("Clean up")
+        return await noor.answer(asked.conversation_id, asked.ask.tool_call_id, answer)
 
     async def failed(self) -> Played:
         return await self.prompted([Fail("other")])
@@ -145,6 +160,9 @@ PLAYED: dict[str, Callable[[Player], Awaitable[Played]]] = {
     "an answer, then another question": Player.asked_again,
     "a message in place of the answer": Player.written_to,
     "a question while another one is pending": Player.lost_the_slot,
+    "a tool that needs an approval": Player.guarded,
+    "the approval": Player.approved,
+    "the refusal": Player.refused,
     "a failure": Player.failed,
     "the retry of it": Player.retried,
     "its process died while the model worked": Player.died_in_its_model_call,

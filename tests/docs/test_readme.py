@@ -28,3 +28,11 @@ def test_every_measurement_is_in_the_table_in_the_order_of_make_bench() -> None:
     run = re.findall(r"^\tpython -m (bench\.\w+)$", makefile, re.MULTILINE)
     assert [*first_cells("How fast")] == run
     assert run
+
+
+def test_every_page_is_in_the_list_of_pages_once() -> None:
+    (text,) = re.findall(r"^## Read on\n(.*?)(?=^## )", README, re.DOTALL | re.MULTILINE)
+    pages = (REPOSITORY / "docs").rglob("*.md")
+    assert sorted(re.findall(r"\]\(([^)]+)\)", text)) == sorted(
+        str(page.relative_to(REPOSITORY)) for page in pages
+    )

@@ -39,6 +39,8 @@ def test_the_page_of_settings_lists_every_setting_with_its_default() -> None:
                 assert shown == f"`{', '.join(Settings().jwt_algorithms)}`"
             case tuple() if name == "tools":
                 assert shown == "none"
+            case dict() if name in {"approval_wordings", "mcp_servers"}:
+                assert shown == "none"
             case str() | int() as value:
                 assert shown == f"`{value}`", name
             case _:
@@ -60,6 +62,15 @@ def test_the_page_of_errors_lists_every_reason_with_its_status() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
 def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
-        if "://" not in target:
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+    for target, place in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", page.read_text()):
+        if "://" in target:
+            continue
+        to = page.parent / target if target else page
+        assert to.exists(), f"{page.name}: {target}"
+        assert not place or place in _places(to), f"{page.name}: {target}#{place}"
+
+
+def _places(page: Path) -> set[str]:
+    """Returns what a link to a heading of the page is spelled as."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^a-z0-9 _-]", "", each.lower()).replace(" ", "-") for each in headings}

@@ -35,6 +35,11 @@ def file(filename: str, mime_type: str, data: bytes, size: int | None = None) ->
     )
 
 
+def kept(filename: str, mime_type: str, file_id: str, size: int = 1) -> asks_pb2.FileRef:
+    """Returns a file that was uploaded."""
+    return asks_pb2.FileRef(filename=filename, mime_type=mime_type, size=size, file_id=file_id)
+
+
 def picks(*selected: str, other: str | None = None) -> asks_pb2.AskAnswer:
     """Returns accepted picks, with or without one of one's own."""
     content = asks_pb2.ChoiceAnswer(selected=selected, other=other)

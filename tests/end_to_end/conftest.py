@@ -1,12 +1,27 @@
 """What the tests of the whole service may ask for."""
 
+from pathlib import Path
+
 import pytest
 
+from parleyd.app import wiring
 from parleyd.models.script import Text
 from parleyd.models.scripted import in_turn
 from tests.end_to_end.paused import Paused
 from tests.server import StartServer
 from tests.standard_asks import ask_plan
+from tests.standard_tools import StandardTools
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> StandardTools:
+    return StandardTools(tmp_path / "runs")
+
+
+@pytest.fixture
+def often_swept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets servers of this process sweep their files ten times a second."""
+    monkeypatch.setattr(wiring, "CLEARING_SECONDS", 0.1)
 
 
 @pytest.fixture

@@ -8,10 +8,13 @@ import grpc
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from parley import Client
-from parley.v1 import asks_pb2, conversations_pb2, turns_pb2
+from parley.v1 import asks_pb2, conversations_pb2, files_pb2, turns_pb2
 
 FULL = turns_pb2.SURFACE_FULL
 COMPACT = turns_pb2.SURFACE_COMPACT
+CHUNK = 64 * 1024
+
+File = files_pb2.File
 
 
 @dataclass
@@ -179,6 +182,25 @@ class Person:
             )
         )
         return response.result
+
+    async def upload(self, filename: str, mime_type: str, data: bytes, **facts: Any) -> File:
+        """Uploads a file in small chunks; `facts` are more of its header."""
+        header = files_pb2.FileHeader(filename=filename, mime_type=mime_type, **facts)
+        pieces = [data[start : start + CHUNK] for start in range(0, len(data), CHUNK)]
+        requests = [
+            files_pb2.UploadFileRequest(header=header),
+            *(files_pb2.UploadFileRequest(chunk=piece) for piece in pieces),
+        ]
+        return (await self.client.files.UploadFile(iter(requests))).file
+
+    async def download(self, file_id: str) -> tuple[File, bytes]:
+        """Reads a file: what is known of it, and its bytes."""
+        request = files_pb2.DownloadFileRequest(file_id=file_id)
+        first, *others = [part async for part in self.client.files.DownloadFile(request)]
+        return first.file, b"".join(each.chunk for each in others)
+
+    async def delete_file(self, file_id: str) -> None:
+        await self.client.files.DeleteFile(files_pb2.DeleteFileRequest(file_id=file_id))
 
     async def conversation(self, conversation_id: str) -> conversations_pb2.Conversation:
         response = await self.client.conversations.GetConversation(

@@ -1,66 +1,62 @@
-"""Files in an answer: looked at, told of, and never kept (spec turns 11, 15.9)."""
+"""Files in an answer: shown to the model once, told of ever after (spec turns 11.4, 11.5, 15.9).
+
+The ids FI1 to FI7 of this folder are those of spec turns 15.9, not the contract's own rules.
+"""
 
 from base64 import b64encode
+from pathlib import Path
+from typing import Any
 
-import pytest
-from pydantic import JsonValue
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from parley.v1 import asks_pb2, conversations_pb2
-from parleyd.models.script import Call, ScriptedMessage, Text
+from parley.v1 import asks_pb2
+from parleyd.contract.json import compact
+from parleyd.models.script import Call, Text
 from parleyd.models.scripted import in_turn
-from parleyd.turns.model import ToolOutcome
-from tests.end_to_end.answers import file, files
+from parleyd.turns.model import TextShown
+from tests.end_to_end.answers import file, files, kept
+from tests.end_to_end.files_asked import (
+    ALL,
+    FIRST,
+    NO_FILE,
+    SECOND,
+    THIRD,
+    answered_files,
+    files_of,
+)
+from tests.end_to_end.files_kept import (
+    WITHOUT_A_STORE,
+    WatchedBytes,
+    everything_stored,
+    file_rows,
+    in_both_modes,
+    objects,
+    traces_of,
+    used_rows,
+)
 from tests.end_to_end.kinds_asked import ASK_ID, NOTES, PNG
+from tests.end_to_end.shown import (
+    SCAN,
+    SCAN_AND_NOTES,
+    last_outcome,
+    outcome,
+    outcomes,
+)
 from tests.end_to_end.waiting import wait_on
 from tests.server import StartServer
 
-MessageAsk = conversations_pb2.MessageAsk
-
-ALL: dict[str, JsonValue] = {"accept": ["image", "pdf", "text", "csv", "json"]}
-FIRST, SECOND, THIRD = [f"content.files[{n}]" for n in range(3)]
+SURE = Call("ask_confirm", {"prompt": "Sure?"}, "call_sure")
 
 
-async def everything_stored(engine: AsyncEngine) -> bytes:
-    """Returns all that the database holds, every column of every table."""
-    held: list[bytes] = []
-    async with engine.connect() as connection:
-        columns = await connection.execute(
-            text(
-                "SELECT table_name, column_name, data_type FROM information_schema.columns"
-                " WHERE table_schema = 'public'"
-            )
-        )
-        for table, column, type_ in columns.all():
-            read = f'"{column}"' if type_ == "bytea" else f'"{column}"::text'
-            values = await connection.scalars(text(f'SELECT {read} FROM "{table}"'))
-            held += [v.encode() if isinstance(v, str) else bytes(v or b"") for v in values]
-    return b"\n".join(held)
-
-
-def traces_of(data: bytes) -> list[bytes]:
-    """Returns the forms in which the bytes of a file could have been kept, cut to what is sure."""
-    middle = data[9:90]
-    whole = b64encode(data)
-    return [middle, middle.hex().encode(), whole[:40], whole[12:52]]
-
-
-async def test_fi1_an_inline_file_is_told_of_and_never_kept(
-    start_server: StartServer, engine: AsyncEngine
+@in_both_modes
+async def test_fi1_inline_files_are_shown_once_and_their_bytes_stored_in_no_row(
+    start_server: StartServer, engine: AsyncEngine, tmp_path: Path, mode: dict[str, Any]
 ) -> None:
-    waiting = await wait_on(start_server, "files", ALL)
-    stored: dict[str, JsonValue] = {
-        "action": "accept",
-        "content": {
-            "files": [
-                {"filename": "scan.png", "mimeType": "image/png", "size": len(PNG)},
-                {"filename": "notes.txt", "mimeType": "text/plain", "size": len(NOTES)},
-            ]
-        },
-    }
+    waiting = await wait_on(start_server, "files", ALL, **mode)
+    noor = waiting.noor
 
-    played = await waiting.noor.answer(
+    played = await noor.answer(
         waiting.conversation_id,
         ASK_ID,
         files(
@@ -70,147 +66,253 @@ async def test_fi1_an_inline_file_is_told_of_and_never_kept(
     )
 
     assert played.names == ["started", "ask_resolved", "text", "done"]
-    result = waiting.server.model.calls[1].messages[-1]
-    assert isinstance(result, ScriptedMessage)
-    (outcome,) = result.parts
-    assert isinstance(outcome, ToolOutcome)
-    assert outcome.value == stored
-    messages = await waiting.noor.messages(waiting.conversation_id)
-    assert messages[1].ask.status == MessageAsk.STATUS_ANSWERED
-    assert [
-        (kept.filename, kept.mime_type, kept.size, kept.WhichOneof("source"))
-        for kept in messages[2].ask.answer.accept.files.files
-    ] == [
-        ("scan.png", "image/png", len(PNG), None),
-        ("notes.txt", "text/plain", len(NOTES), None),
+    listed = await answered_files(waiting)
+    assert [(each.filename, each.mime_type, each.size) for each in listed] == [
+        ("scan.png", "image/png", len(PNG)),
+        ("notes.txt", "text/plain", len(NOTES)),
     ]
-    told = b"".join(message.SerializeToString() for message in messages)
+    told: list[Any] = []
+    for each, data in zip(listed, (PNG, NOTES), strict=True):
+        fact = {"filename": each.filename, "mimeType": each.mime_type, "size": each.size}
+        if mode:
+            assert each.WhichOneof("source") is None
+            told.append({**fact})
+        else:
+            known, bytes_ = await noor.download(each.file_id)
+            assert bytes_ == data
+            assert (known.filename, known.mime_type, known.size_bytes) == (*fact.values(),)
+            told.append({"fileId": each.file_id, **fact})
+    stored: dict[str, Any] = {"action": "accept", "content": {"files": told}}
+    result = last_outcome(waiting.server.model.calls[1])
+    assert result.value == stored
+    assert result.shown == SCAN_AND_NOTES
+    assert (len(objects(tmp_path)), await file_rows(engine), await used_rows(engine)) == (
+        (0, 0, 0) if mode else (2, 2, 2)
+    )
+    messages = await noor.messages(waiting.conversation_id)
+    await waiting.server.stop()
+    async with engine.connect() as connection:
+        logged = await connection.scalars(
+            text("SELECT prompt FROM ai_requests WHERE turn_id = :turn AND request_type='general'"),
+            {"turn": played.turn_id},
+        )
+        assert logged.all() == [compact(stored)]
+    listing = b"".join(message.SerializeToString() for message in messages)
     dump = await everything_stored(engine)
-    assert b"scan.png" in told
+    assert b"scan.png" in listing
     assert b"scan.png" in dump
     for trace in (*traces_of(PNG), NOTES.strip(), b64encode(NOTES)):
-        assert trace not in told
+        assert trace not in listing
         assert trace not in dump
 
 
-async def test_a_file_as_a_data_url_is_taken_and_never_kept(
-    start_server: StartServer, engine: AsyncEngine
+@in_both_modes
+async def test_a_file_as_a_data_url_is_taken_as_its_bytes_are(
+    start_server: StartServer, engine: AsyncEngine, mode: dict[str, Any]
 ) -> None:
-    waiting = await wait_on(start_server, "files", ALL)
+    waiting = await wait_on(start_server, "files", ALL, **mode)
     url = f"data:image/png;base64,{b64encode(PNG).decode()}"
     reference = asks_pb2.FileRef(filename="scan.png", mime_type="image/png", size=len(PNG), url=url)
     await waiting.noor.answer(waiting.conversation_id, ASK_ID, files(reference))
+    (listed,) = await answered_files(waiting)
+    assert not listed.HasField("url")
+    assert listed.HasField("file_id") is not bool(mode)
+    assert last_outcome(waiting.server.model.calls[1]).shown == SCAN
     dump = await everything_stored(engine)
     assert b"scan.png" in dump
     assert [trace for trace in traces_of(PNG) if trace in dump] == []
 
 
-async def test_fi6_a_second_pause_keeps_no_bytes_either(
-    start_server: StartServer, engine: AsyncEngine
+async def test_fi2_uploads_are_shown_told_of_and_kept_as_they_are(
+    start_server: StartServer, engine: AsyncEngine, tmp_path: Path
 ) -> None:
-    call = Call("ask_files", {"prompt": "Well?", **ALL}, ASK_ID)
-    again = Call("ask_confirm", {"prompt": "Sure?"}, "call_sure")
-    server = await start_server(in_turn([call], [again], [Text("Done.")]))
-    noor = await server.person()
-    asked = await noor.prompt("Please")
-    answered = await noor.answer(
-        asked.conversation_id, ASK_ID, files(file("scan.png", "image/png", PNG))
-    )
-    assert answered.names == ["started", "ask_resolved", "ask", "done"]
-    dump = await everything_stored(engine)
-    assert [trace for trace in traces_of(PNG) if trace in dump] == []
-
-    result = await noor.press(asked.conversation_id, "call_sure", "approve")
-
-    assert result.text == "Done."
-    (_, _, first, _, second) = server.model.calls[2].messages
-    assert isinstance(first, ScriptedMessage)
-    (outcome,) = first.parts
-    assert isinstance(outcome, ToolOutcome)
-    assert outcome.value == {
-        "action": "accept",
-        "content": {"files": [{"filename": "scan.png", "mimeType": "image/png", "size": len(PNG)}]},
-    }
-    assert isinstance(second, ScriptedMessage)
-
-
-async def test_fi3_without_uploads_a_file_id_is_nobodys(start_server: StartServer) -> None:
     waiting = await wait_on(start_server, "files", ALL)
-    ids = [
-        asks_pb2.FileRef(filename="a.png", mime_type="image/png", size=1, file_id=file_id)
-        for file_id in ("65f0", "another")
+    noor = waiting.noor
+    scan = await noor.upload("scan.png", "image/png", PNG)
+    notes = await noor.upload("notes.txt", "text/plain", NOTES)
+    assert await used_rows(engine) == 0
+
+    played = await noor.answer(
+        waiting.conversation_id,
+        ASK_ID,
+        files(
+            kept("scan.png", "image/png", scan.file_id, size=7),
+            kept("notes.txt", "text/plain", notes.file_id),
+        ),
+    )
+
+    assert played.names == ["started", "ask_resolved", "text", "done"]
+    result = last_outcome(waiting.server.model.calls[1])
+    assert files_of(result.value) == [
+        {
+            "fileId": scan.file_id,
+            "filename": "scan.png",
+            "mimeType": "image/png",
+            "size": len(PNG),
+        },
+        {
+            "fileId": notes.file_id,
+            "filename": "notes.txt",
+            "mimeType": "text/plain",
+            "size": len(NOTES),
+        },
     ]
+    assert result.shown == SCAN_AND_NOTES
+    assert [each.file_id for each in await answered_files(waiting)] == [
+        scan.file_id,
+        notes.file_id,
+    ]
+    assert (len(objects(tmp_path)), await file_rows(engine), await used_rows(engine)) == (2, 2, 2)
+    dump = await everything_stored(engine)
+    assert [trace for trace in (*traces_of(PNG), NOTES.strip()) if trace in dump] == []
+
+
+async def test_fi2_foreign_deleted_and_unknown_files_are_refused_in_one_error_unread(
+    start_server: StartServer, engine: AsyncEngine, tmp_path: Path
+) -> None:
+    watched = WatchedBytes()
+    waiting = await wait_on(start_server, "files", ALL, wrap_bytes=watched.around)
+    noor, eve = waiting.noor, await waiting.server.person("eve")
+    foreign = await eve.upload("scan.png", "image/png", PNG)
+    deleted = await noor.upload("scan.png", "image/png", PNG)
+    await noor.delete_file(deleted.file_id)
+
+    ids = (foreign.file_id, deleted.file_id, NO_FILE)
+    answer = files(*(kept("scan.png", "image/png", each) for each in ids))
+
+    assert await waiting.faults_of(answer) == [
+        (f"{place}.fileId", "FILE_NOT_OWNED") for place in (FIRST, SECOND, THIRD)
+    ]
+    assert watched.reads == []
+    assert len(objects(tmp_path)) == 1
+    # Beside it one of her own is looked at, and what came along is stored nowhere.
+    before = set(objects(tmp_path))
+    own = await noor.upload("scan.png", "image/png", PNG)
+    mixed = files(
+        kept("scan.png", "image/png", own.file_id),
+        kept("scan.png", "image/png", foreign.file_id),
+        file("scan.png", "image/png", PNG),
+    )
+    assert await waiting.faults_of(mixed) == [(f"{SECOND}.fileId", "FILE_NOT_OWNED")]
+    assert (len(objects(tmp_path)), await file_rows(engine), await used_rows(engine)) == (2, 2, 0)
+    (own_object,) = set(objects(tmp_path)) - before
+    assert [Path(key).name for key in watched.reads] == [own_object.name]
+
+
+async def test_fi3_without_a_store_a_file_id_is_nobodys(start_server: StartServer) -> None:
+    waiting = await wait_on(start_server, "files", ALL, **WITHOUT_A_STORE)
+    ids = [kept("a.png", "image/png", file_id) for file_id in ("65f0", NO_FILE)]
     assert await waiting.faults_of(files(ids[0], file("b.png", "image/png", PNG), ids[1])) == [
         (f"{FIRST}.fileId", "FILE_NOT_OWNED"),
         (f"{THIRD}.fileId", "FILE_NOT_OWNED"),
     ]
 
 
-HTML = b"<!doctype html><script>alert(1)</script>"
-UNTRUE = {
-    "HTML as PNG": file("a.png", "image/png", HTML),
-    "SVG as PNG": file("a.png", "image/png", b'<svg xmlns="http://www.w3.org/2000/svg"/>'),
-    "a GIF with a script as PNG": file("a.png", "image/png", b"GIF89a=1;alert(1)"),
-    "half a GIF header and a script": file("a.gif", "image/gif", b"GIF8=1;alert(1)//"),
-    "JPEG as PNG": file("a.png", "image/png", b"\xff\xd8\xff\xe0JFIF"),
-    "PNG as JPEG": file("a.jpg", "image/jpeg", PNG),
-    "nothing as PNG": file("a.png", "image/png", b""),
-    "nothing as JSON": file("a.json", "application/json", b""),
-    "text with a NUL as CSV": file("a.csv", "text/csv", b"a,b\n1,\x002\n"),
-    "Latin-1 as text": file("a.txt", "text/plain", "Gruß".encode("latin-1")),
-    "PDF as text": file("a.txt", "text/plain", b"%PDF-1.7"),
-    "text before a PDF": file("a.pdf", "application/pdf", b"\n%PDF-1.7"),
-    "NaN as JSON": file("a.json", "application/json", b"NaN"),
-    "HTML as JSON": file("a.json", "application/json", HTML),
-}
-
-
-@pytest.mark.parametrize("untrue", UNTRUE.values(), ids=[*UNTRUE])
-async def test_bc_075_a_declared_type_is_not_trusted(
-    start_server: StartServer, untrue: asks_pb2.FileRef
+@in_both_modes
+async def test_fi4_a_long_table_is_cut_before_a_character_and_says_so(
+    start_server: StartServer, mode: dict[str, Any]
 ) -> None:
-    waiting = await wait_on(start_server, "files", ALL)
-    assert await waiting.faults_of(files(untrue)) == [(f"{FIRST}.mimeType", "MIME_MISMATCH")]
+    waiting = await wait_on(start_server, "files", ALL, **mode)
+    table = b"a" * 99_999 + "é".encode() + b"b" * 50
+    assert len(table) == 100_051
+
+    await waiting.noor.answer(
+        waiting.conversation_id, ASK_ID, files(file("long.csv", "text/csv", table))
+    )
+
+    assert last_outcome(waiting.server.model.calls[1]).shown == (
+        TextShown("File 1 of 1: long.csv (text/csv, 100051 bytes)"),
+        TextShown(f"{'a' * 99_999}\n[The file is cut to its first 99999 of 100051 bytes.]"),
+    )
 
 
-async def test_fi5_the_faults_of_all_files_are_told_together(
-    start_server: StartServer, engine: AsyncEngine
+@in_both_modes
+async def test_fi5_the_faults_of_all_files_are_told_together_and_nothing_is_stored(
+    start_server: StartServer, engine: AsyncEngine, tmp_path: Path, mode: dict[str, Any]
 ) -> None:
-    waiting = await wait_on(start_server, "files", ALL)
+    waiting = await wait_on(start_server, "files", ALL, file_bytes=300, **mode)
     assert await waiting.faults_of(
         files(
-            file("a.png", "image/png", HTML),
+            file("a.png", "image/png", b"just text"),
             file("b.txt", "text/plain", NOTES),
             file("c.json", "application/json", b"{"),
         )
     ) == [(f"{FIRST}.mimeType", "MIME_MISMATCH"), (f"{THIRD}.mimeType", "MIME_MISMATCH")]
-    assert HTML not in await everything_stored(engine)
-
-
-async def test_fi5_a_file_over_the_cap_is_refused_whatever_it_says(
-    start_server: StartServer,
-) -> None:
-    waiting = await wait_on(start_server, "files", ALL)
-    large = PNG + bytes(10_485_760 - len(PNG) + 1)
-    assert await waiting.faults_of(files(file("a.png", "image/png", large, size=1))) == [
-        (f"{FIRST}.size", "FILE_TOO_LARGE")
-    ]
-    played = await waiting.noor.answer(
-        waiting.conversation_id, ASK_ID, files(file("a.png", "image/png", large[:-1], size=1))
-    )
-    assert played.text == "Done."
-
-
-async def test_a_file_in_another_ones_name_is_told_apart(start_server: StartServer) -> None:
-    waiting = await wait_on(start_server, "files", ALL)
+    # The cap is checked with the sizes that are said; then nothing is looked at.
     assert await waiting.faults_of(
         files(
-            file("a.png", "IMAGE/PNG", PNG),
-            file("b.png", "image/png; charset=utf-8", PNG),
+            file("a.png", "image/png", b"just text"),
+            file("b.txt", "text/plain", b"a" * 301, size=1),
         )
-    ) == [
-        (f"{FIRST}.mimeType", "FILE_TYPE_NOT_ACCEPTED"),
-        (f"{FIRST}.url", "MIME_MISMATCH"),
-        (f"{SECOND}.mimeType", "FILE_TYPE_NOT_ACCEPTED"),
-        (f"{SECOND}.url", "MIME_MISMATCH"),
-    ]
+    ) == [(f"{SECOND}.size", "FILE_TOO_LARGE")]
+    assert b"just text" not in await everything_stored(engine)
+    assert (objects(tmp_path), await file_rows(engine)) == ([], 0)
+
+
+async def test_fi5_an_upload_over_the_cap_and_a_mismatch_are_told_together(
+    start_server: StartServer, engine: AsyncEngine, tmp_path: Path
+) -> None:
+    first = await start_server(in_turn())
+    noor = await first.person()
+    large = await noor.upload("large.txt", "text/plain", b"a" * 301)
+    waiting = await wait_on(start_server, "files", ALL, file_bytes=300)
+    assert await waiting.faults_of(
+        files(
+            file("a.png", "image/png", b"just text"),
+            kept("large.txt", "text/plain", large.file_id, size=1),
+        )
+    ) == [(f"{FIRST}.mimeType", "MIME_MISMATCH"), (f"{SECOND}.size", "FILE_TOO_LARGE")]
+    assert (len(objects(tmp_path)), await file_rows(engine), await used_rows(engine)) == (1, 1, 0)
+
+
+@in_both_modes
+async def test_fi6_a_second_pause_keeps_no_bytes_and_its_answer_shows_what_the_files_were(
+    start_server: StartServer, engine: AsyncEngine, mode: dict[str, Any]
+) -> None:
+    call = Call("ask_files", {"prompt": "Well?", **ALL}, ASK_ID)
+    script = in_turn([call], [SURE], [Text("Done.")], [Text("Bye.")])
+    server = await start_server(script, **mode)
+    noor = await server.person()
+    asked = await noor.prompt("Please")
+    answered = await noor.answer(
+        asked.conversation_id, ASK_ID, files(file("scan.png", "image/png", PNG))
+    )
+    assert answered.names == ["started", "ask_resolved", "ask", "done"]
+    assert last_outcome(server.model.calls[1]).shown == SCAN
+    dump = await everything_stored(engine)
+    assert [trace for trace in traces_of(PNG) if trace in dump] == []
+
+    result = await noor.press(asked.conversation_id, "call_sure", "approve")
+    assert result.text == "Done."
+    await noor.prompt("Thanks", asked.conversation_id)
+
+    (_, _, first, _, second) = server.model.calls[2].messages
+    (described,) = files_of(outcome(first).value)
+    assert described == {
+        **({} if mode else {"fileId": described["fileId"]}),
+        "filename": "scan.png",
+        "mimeType": "image/png",
+        "size": len(PNG),
+    }
+    assert [outcome(first).shown, outcome(second).shown] == [(), ()]
+    later, *_ = outcomes(server.model.calls[3].messages)
+    assert files_of(later.value) == [described]
+    assert all(each.shown == () for each in outcomes(server.model.calls[3].messages))
+
+
+@in_both_modes
+async def test_fi6_a_restart_between_two_pauses_shows_no_bytes_either(
+    start_server: StartServer, mode: dict[str, Any]
+) -> None:
+    call = Call("ask_files", {"prompt": "Well?", **ALL}, ASK_ID)
+    server = await start_server(in_turn([call], [SURE]), **mode)
+    noor = await server.person()
+    asked = await noor.prompt("Please")
+    await noor.answer(asked.conversation_id, ASK_ID, files(file("scan.png", "image/png", PNG)))
+    await server.stop()
+    after = await start_server(in_turn([Text("Done.")]), **mode)
+    noor = await after.person()
+    await noor.press(asked.conversation_id, "call_sure", "approve")
+    told, _ = outcomes(after.model.calls[0].messages)
+    assert told.shown == ()
+    assert [each["filename"] for each in files_of(told.value)] == ["scan.png"]

@@ -13,7 +13,7 @@ from parleyd.turns.request_log import LoggedRequest, RequestLog
 from tests.end_to_end.person import Person, accept, refused
 from tests.server import StartServer
 from tests.standard_asks import PLAN_ID, ask_plan, ask_region
-from tests.standard_tools import StandardTools, look_up
+from tests.standard_tools import StandardTools, archive, delete, look_up
 
 HELLO: ScriptedStep = [Text("Hello.")]
 TIMES = 2
@@ -59,6 +59,7 @@ async def fewest(
     [
         pytest.param([[ask_plan()]], 2, id="P1, an ask"),
         pytest.param([[look_up(), ask_plan()]], 4, id="P4, a tool beside an ask"),
+        pytest.param([[delete()]], 2, id="V1, an approval"),
         pytest.param([HELLO], 3, id="a reply, title due"),
         pytest.param([[look_up()], HELLO], 5, id="a tool and a reply, title due"),
         pytest.param([[Fail("other")]], 2, id="a failure"),
@@ -73,7 +74,7 @@ async def test_p8_a_prompt_takes_the_fewest_commits(
     commits: int,
 ) -> None:
     server = await start_server(
-        in_turn(*steps * TIMES), tools=StandardTools(tmp_path / "runs").hosted, wrap_log=NoLog
+        in_turn(*steps * TIMES), tools=StandardTools(tmp_path / "runs").all_hosted, wrap_log=NoLog
     )
     noor = await server.person()
 
@@ -112,6 +113,40 @@ async def test_p8_an_answer_takes_the_fewest_commits(
         await noor.answer(own, PLAN_ID, accept("team"))
 
     assert await fewest(engine, lambda: paused(noor, title), play) == commits
+
+
+@pytest.mark.parametrize(
+    ("confirmed", "step", "commits"),
+    [
+        pytest.param(True, HELLO, 4, id="V2"),
+        pytest.param(False, HELLO, 2, id="V3, a denial"),
+        pytest.param(False, [archive()], 2, id="a denial and the next approval"),
+        pytest.param(True, [archive()], 4, id="V11, the next approval"),
+    ],
+)
+async def test_p8_the_answer_of_an_approval_takes_the_fewest_commits(
+    start_server: StartServer,
+    engine: AsyncEngine,
+    tools: StandardTools,
+    step: ScriptedStep,
+    commits: int,
+    *,
+    confirmed: bool,
+) -> None:
+    steps: list[ScriptedStep] = [[delete()], step]
+    server = await start_server(in_turn(*steps * TIMES), tools=tools.all_hosted, wrap_log=NoLog)
+    noor = await server.person()
+
+    async def prepare() -> tuple[str, str]:
+        asked = await noor.prompt("Clean up")
+        await noor.rename(asked.conversation_id, "My own")
+        return asked.conversation_id, asked.ask.tool_call_id
+
+    async def play(own: str, approval_id: str) -> None:
+        await noor.answer(own, approval_id, accept(confirmed=confirmed))
+
+    assert await fewest(engine, prepare, play) == commits
+    assert len(tools.runs()) == (TIMES if confirmed else 0)
 
 
 async def test_p8_a_retry_takes_two_commits(start_server: StartServer, engine: AsyncEngine) -> None:

@@ -4,9 +4,11 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from parley.v1 import asks_pb2
 from parley.v1.conversations_pb2 import CreateConversationRequest
 from parleyd.contract.json import compact
 from parleyd.models.script import Fail, Hold, ScriptedStep, Text, Usage
@@ -14,11 +16,15 @@ from parleyd.models.scripted import in_turn
 from tests.end_to_end.person import Person, accept, cancel
 from tests.server import Server, StartServer
 from tests.standard_asks import PLAN_ID, REGION_ID, ask_plan, ask_region
+from tests.standard_tools import ARCHIVE, DELETE, StandardTools, archive, delete
 
 DEADLINE = 30
 SAID = "Set up my workspace"
 TEAM = compact({"action": "accept", "content": {"selected": ["team"]}})
 EU = compact({"action": "accept", "content": {"selected": ["eu"]}})
+YES = compact({"action": "accept", "content": {"confirmed": True}})
+NO = compact({"action": "accept", "content": {"confirmed": False}})
+CANCEL = compact({"action": "cancel", "reason": "not today"})
 PROVIDERS_WORDS = "The provider says no."
 
 
@@ -208,3 +214,91 @@ async def test_h5_a_button_is_logged_as_the_answer_that_it_is(
     await noor.press(own, PLAN_ID, "option:team")
     _, line = await lines(server, engine)
     assert (line.prompt, line.metadata) == (TEAM, {"ask": resolved("accept")})
+
+
+def guarded(approval_id: str, tool: str = DELETE) -> dict[str, str]:
+    return {
+        "kind": "confirm",
+        "tool_call_id": approval_id,
+        "origin": "approval",
+        "tool_name": tool,
+    }
+
+
+ANSWERS = {
+    "V2, an approval": (accept(confirmed=True), "accept", YES),
+    "V3, a denial": (accept(confirmed=False), "accept", NO),
+    "V3, a cancel": (cancel("not today"), "cancel", CANCEL),
+}
+
+
+@pytest.mark.parametrize(("answer", "action", "envelope"), ANSWERS.values(), ids=[*ANSWERS])
+async def test_h5_v1_v3_an_approval_is_logged_with_its_tool_and_without_arguments(
+    start_server: StartServer,
+    engine: AsyncEngine,
+    tools: StandardTools,
+    answer: asks_pb2.AskAnswer,
+    action: str,
+    envelope: str,
+) -> None:
+    call = delete(list="a secret of noor's")
+    server = await start_server(in_turn([call], [Text("Done.")]), tools=tools.all_hosted)
+    noor = await server.person()
+    asked_for = await noor.prompt(SAID)
+    approval_id = asked_for.ask.tool_call_id
+    answered = await noor.answer(asked_for.conversation_id, approval_id, answer)
+    assert await lines(server, engine) == [
+        Line(
+            asked_for.turn_id,
+            SAID,
+            "",
+            metadata={"ask": guarded(approval_id) | {"phase": "asked"}},
+        ),
+        Line(
+            answered.turn_id,
+            envelope,
+            "Done.",
+            metadata={"ask": guarded(approval_id) | {"phase": "answered", "action": action}},
+        ),
+    ]
+
+
+async def test_h5_v11_the_turn_between_two_approvals_is_logged_with_both(
+    start_server: StartServer, engine: AsyncEngine, tools: StandardTools
+) -> None:
+    server = await start_server(
+        in_turn([delete()], [archive()], [Text("Done.")]), tools=tools.all_hosted
+    )
+    noor = await server.person()
+    first = await noor.prompt(SAID)
+    own, confirmed = first.conversation_id, accept(confirmed=True)
+    middle = await noor.answer(own, first.ask.tool_call_id, confirmed)
+    await noor.answer(own, middle.ask.tool_call_id, confirmed)
+    _, line, _ = await lines(server, engine)
+    assert line == Line(
+        middle.turn_id,
+        YES,
+        "",
+        metadata={
+            "ask": guarded(first.ask.tool_call_id) | {"phase": "answered", "action": "accept"},
+            "nextAsk": guarded(middle.ask.tool_call_id, ARCHIVE) | {"phase": "asked"},
+        },
+    )
+
+
+async def test_h5_v9_a_message_is_logged_with_the_approval_that_it_cancelled(
+    start_server: StartServer, engine: AsyncEngine, tools: StandardTools
+) -> None:
+    server = await start_server(in_turn([delete()], [Text("Well.")]), tools=tools.all_hosted)
+    noor = await server.person()
+    first = await noor.prompt(SAID)
+    said = await noor.prompt(SAID, first.conversation_id)
+    _, line = await lines(server, engine)
+    assert line == Line(
+        said.turn_id,
+        SAID,
+        "Well.",
+        metadata={
+            "ask": guarded(first.ask.tool_call_id) | {"phase": "answered", "action": "cancel"}
+        },
+    )

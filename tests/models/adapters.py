@@ -12,8 +12,8 @@ from parleyd.contract.asks.kinds import ASK_KINDS
 from parleyd.contract.asks.tools import ask_tools
 from parleyd.models.demo import DemoModel
 from parleyd.models.gemini import GeminiModel
-from parleyd.models.gemini_messages import as_content
-from parleyd.models.script import Call, Hold, ScriptedMessage, Text, Usage, as_message
+from parleyd.models.gemini_messages import as_contents
+from parleyd.models.script import Call, Hold, ScriptedMessage, Text, Thought, Usage, as_message
 from parleyd.models.scripted import ScriptedModel, by_prompt, in_turn
 from parleyd.models.strict import StrictModel
 from parleyd.turns.model import (
@@ -163,7 +163,7 @@ def _opaque_of(messages: Sequence[ProviderMessage]) -> list[bytes]:
         for message in messages
         if isinstance(message, ScriptedMessage)
         for part in message.parts
-        if not isinstance(part, ToolOutcome) and part.opaque is not None
+        if isinstance(part, Text | Thought | Call) and part.opaque is not None
     ]
 
 
@@ -177,7 +177,7 @@ def _outcomes_of(message: ProviderMessage) -> list[tuple[str | None, str, JsonVa
 
 def _responses_of(message: ProviderMessage) -> list[tuple[str | None, str, JsonValue]]:
     found: list[tuple[str | None, str, JsonValue]] = []
-    for part in as_content(message).parts or ():
+    for part in as_contents(message)[0].parts or ():
         answer = part.function_response
         assert answer
         assert answer.response

@@ -6,11 +6,14 @@ from contextlib import aclosing
 
 import pytest
 
+from parleyd.contract.approvals import denied_result
 from parleyd.turns.model import (
     CallPart,
+    MediaShown,
     ProviderMessage,
     RebuiltCall,
     TextPart,
+    TextShown,
     ToolOutcome,
     UndecodableMessages,
 )
@@ -18,6 +21,12 @@ from tests.models.adapters import ADAPTERS, Adapter
 from tests.models.streamed import message_parts, parts_of, usage_of
 
 DEADLINE = 10
+SHOWN = (
+    TextShown("File 1 of 2: a\x00\ud800.pdf (application/pdf, 256 bytes)"),
+    MediaShown("application/pdf", bytes(range(256)), "a\x00\ud800.pdf"),
+    TextShown("File 2 of 2: b.gif (image/gif, 1 bytes)"),
+    MediaShown("image/gif", b"\xff"),
+)
 
 
 @pytest.fixture(params=ADAPTERS)
@@ -51,6 +60,7 @@ async def test_decode_undoes_encode(adapter: Adapter) -> None:
     parts = await parts_of(model, adapter.call(adapter.asking))
     messages = (
         model.user_message("Set up my plan.\x00"),
+        model.user_message("Look.", SHOWN),
         model.reply_message("I have: a plan \ud800."),
         model.assistant_message(parts),
         model.rebuilt_message(
@@ -63,6 +73,8 @@ async def test_decode_undoes_encode(adapter: Adapter) -> None:
             [
                 ToolOutcome("a", "ask_choice", value={"content": {}, "\ud800": ["\x00"]}),
                 ToolOutcome(None, "ask_confirm", error="No."),
+                ToolOutcome("c", "ask_files", value={"files": 2}, shown=SHOWN),
+                ToolOutcome("d", "delete", value={"approved": False}, denied="user_denied"),
             ]
         ),
     )
@@ -103,6 +115,16 @@ async def test_one_tool_message_holds_all_outcomes_in_call_order(adapter: Adapte
         ("b", "ask_choice", {"action": "decline"}),
         ("a", "ask_confirm", "One ask at a time."),
         (None, "ask_choice", None),
+    ]
+
+
+async def test_a_denial_says_that_the_call_was_not_approved_and_why(adapter: Adapter) -> None:
+    value = denied_result("user_denied")
+    message = adapter.model.tool_message(
+        [ToolOutcome("a", "delete", value=value, denied="user_denied")]
+    )
+    assert adapter.outcomes(message) == [
+        ("a", "delete", {"approved": False, "reason": "user_denied"})
     ]
 
 

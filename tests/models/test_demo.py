@@ -13,16 +13,19 @@ from parleyd.contract.cards import to_simple_card
 from parleyd.contract.json import JsonObject
 from parleyd.contract.surfaces import Surface
 from parleyd.models.demo import DemoModel
-from parleyd.models.demo.questions import QUESTIONS
+from parleyd.models.demo.question import Question
+from parleyd.models.demo.wishes import WISHES as ALL_WISHES
 from parleyd.turns.model import (
     CallPart,
     ModelCall,
     Part,
     ProviderMessage,
+    Shown,
     TextPart,
     Tool,
     ToolOutcome,
 )
+from parleyd.turns.shown_files import GONE, NOT_READ, FileToShow, shown
 from tests.models.streamed import parts_of
 
 CANCELLED_BY_MESSAGE: JsonValue = {"action": "cancel", "reason": "user_sent_message"}
@@ -41,24 +44,42 @@ def file(filename: str, mime_type: str, size: int) -> dict[str, JsonValue]:
 PICKED: JsonValue = accepted(selected=["starter"])
 
 
+LIST, ADD, DELETE = "listTodos", "addTodo", "deleteCompletedTodos"
+HOSTED = tuple(Tool(name, "Works on todos.", {"type": "object"}) for name in (LIST, ADD, DELETE))
+
+
 class Conversation:
     """The demo agent and what was said so far."""
 
-    def __init__(self, kinds: tuple[AskKind, ...] = ASK_KINDS, surface: Surface = "full") -> None:
+    def __init__(
+        self,
+        kinds: tuple[AskKind, ...] = ASK_KINDS,
+        surface: Surface = "full",
+        hosted: tuple[Tool, ...] = HOSTED,
+    ) -> None:
         self.model = DemoModel()
         self._messages: list[ProviderMessage] = []
-        self._tools = tuple(
-            Tool(tool.name, tool.description, tool.schema) for tool in ask_tools(kinds, surface)
+        self._tools = (
+            *hosted,
+            *(Tool(tool.name, tool.description, tool.schema) for tool in ask_tools(kinds, surface)),
         )
 
-    async def say(self, text: str) -> list[Part]:
-        self._messages.append(self.model.user_message(text))
+    async def say(self, text: str, *files: FileToShow) -> list[Part]:
+        self._messages.append(self.model.user_message(text, shown(files)))
         return await self._step()
 
     async def answer(
-        self, call: CallPart, envelope: JsonValue = None, error: str | None = None
+        self,
+        call: CallPart,
+        envelope: JsonValue = None,
+        error: str | None = None,
+        *,
+        denied: str | None = None,
+        shown: tuple[Shown, ...] = (),
     ) -> list[Part]:
-        outcome = ToolOutcome(call.call_id, call.name, value=envelope, error=error)
+        outcome = ToolOutcome(
+            call.call_id, call.name, value=envelope, error=error, denied=denied, shown=shown
+        )
         self._messages.append(self.model.tool_message([outcome]))
         return await self._step()
 
@@ -96,9 +117,6 @@ SMALL = [
     ("Please set up my plan!", "choice"),
     ("I'd like to change the plan of my workspace", "choice"),
     ("Which plan is right for me?", "choice"),
-    ("delete my completed todos", "confirm"),
-    ("Clear all completed to-dos, please", "confirm"),
-    ("REMOVE THE TASKS I FINISHED", "confirm"),
 ]
 LARGE = [
     ("plan my weekend", "choice"),
@@ -143,8 +161,9 @@ async def test_a_kind_that_is_not_offered_is_said_in_words(prompt: str, kind: As
     assert text_of(await Conversation(kinds=()).say(prompt))
 
 
-def test_it_asks_every_kind() -> None:
-    assert {question.kind for question in QUESTIONS} == {*ASK_KINDS}
+def test_it_asks_every_kind_but_the_one_that_guards_a_tool() -> None:
+    asked = {wish.kind for wish in ALL_WISHES if isinstance(wish, Question)}
+    assert asked == {*ASK_KINDS} - {"confirm"}
 
 
 async def test_the_plan_is_one_of_three_with_team_picked_beforehand() -> None:
@@ -154,12 +173,6 @@ async def test_the_plan_is_one_of_three_with_team_picked_beforehand() -> None:
     ids = [option["id"] for option in options if isinstance(option, dict)]
     assert ids == ["starter", "team", "enterprise"]
     assert ask_input["default"] == ["team"]
-
-
-async def test_deleting_is_destructive_and_names_what_the_buttons_do() -> None:
-    _, ask_input = question_in(ask_of(await Conversation().say("delete my completed todos")))
-    assert ask_input["destructive"] is True
-    assert ask_input["confirmLabel"] != ask_input["denyLabel"]
 
 
 async def test_the_weekend_is_several_picks_and_one_of_ones_own() -> None:
@@ -185,9 +198,6 @@ REPLIES: list[tuple[str, JsonValue, list[str]]] = [
     ("set up my plan", PICKED, ["Starter"]),
     ("set up my plan", DECLINED, ["stays as it is"]),
     ("set up my plan", CANCELLED, ["left your plan"]),
-    ("delete my completed todos", accepted(confirmed=True), ["are deleted"]),
-    ("delete my completed todos", accepted(confirmed=False), ["deleted nothing"]),
-    ("delete my completed todos", CANCELLED, ["deleted nothing"]),
     ("plan my weekend", accepted(selected=["hike"]), ["is planned: a hike."]),
     (
         "plan my weekend",
@@ -258,20 +268,209 @@ async def test_an_untouched_draft_is_told_from_a_new_text() -> None:
     assert "“# Dinner on Saturday" in reply
 
 
-async def test_files_are_named_with_their_types_and_sizes() -> None:
+def seen(name: str, mime_type: str, data: bytes) -> FileToShow:
+    return FileToShow(name, mime_type, len(data), data)
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(92)
+CONTENTS: list[tuple[FileToShow, str]] = [
+    (seen("scan.png", "image/png", PNG), "“scan.png” is a PNG image of 100 bytes."),
+    (seen("a (1).pdf", "application/pdf", b"%PDF-"), "“a (1).pdf” is a PDF document of 5 bytes."),
+    (
+        seen("notes.txt", "text/plain", "Grüße an alle\n\nBis bald".encode()),
+        "“notes.txt” has 3 lines and 5 words, beginning “Grüße an alle Bis bald”.",
+    ),
+    (seen("no.txt", "text/plain", b""), "“no.txt” has 0 lines and 0 words."),
+    (seen("1.txt", "text/plain", b"a\n"), "“1.txt” has 1 line and 1 word, beginning “a”."),
+    (
+        seen("a.csv", "text/csv", b'\xef\xbb\xbfname,said\nNoor,"Hi,\nall"\n\nTeo,Bye\n'),
+        "“a.csv” has 3 rows, the first of them “name” and “said”.",
+    ),
+    (seen("no.csv", "text/csv", b"\n"), "“no.csv” has 1 line and 0 words."),
+    (seen("a.json", "application/json", b'{"b": 1, "a": []}'), "“a.json” has 2 keys: “b” and “a”."),
+    (seen("b.json", "application/json", b"[1, 2, 3]"), "“b.json” has a list of 3 items."),
+    (seen("c.json", "application/json", b"{}"), "“c.json” has no keys."),
+    (seen("d.json", "application/json", b"null"), "“d.json” has a single value, “null”."),
+    (
+        seen("deep.json", "application/json", b"[" * 40_000 + b"]" * 40_000),
+        "“deep.json” has 1 line and 1 word, beginning “" + "[" * 80 + "…”.",
+    ),
+    (
+        seen("log.txt", "text/plain", b"a b\n" * 25_000 + b"c"),
+        (
+            "Of “log.txt” I see the first 100000 of 100001 bytes: 25000 lines and 50000 words, "
+            "beginning “a b a b a b a b…”."
+        ),
+    ),
+    (
+        seen("note.txt", "text/plain", GONE.encode()),
+        f"“note.txt” has 1 line and 6 words, beginning “{GONE}”.",
+    ),
+]
+"""Files, and what is true of them."""
+
+
+@pytest.mark.parametrize(("file", "told"), CONTENTS, ids=[file.filename for file, _ in CONTENTS])
+async def test_it_reads_the_files_of_an_answer(file: FileToShow, told: str) -> None:
     conversation = Conversation()
-    call = ask_of(await conversation.say("summarise my document"))
-    files: list[JsonValue] = [file("scan.png", "image/png", 2048), file("a.csv", "text/csv", 9)]
-    reply = text_of(await conversation.answer(call, accepted(files=files)))
-    assert "“scan.png” (image/png, 2048 bytes) and “a.csv” (text/csv, 9 bytes)" in reply
+    call = ask_of(await conversation.say("read my file"))
+    envelope = accepted(
+        files=[{"filename": file.filename, "mimeType": file.mime_type, "size": file.size}]
+    )
+    reply = text_of(await conversation.answer(call, envelope, shown=shown([file])))
+    assert reply == told
 
 
-async def test_of_many_files_the_first_are_named() -> None:
+@pytest.mark.parametrize("note", [GONE, NOT_READ])
+async def test_a_file_that_can_not_be_seen_is_said_to_be_so(note: str) -> None:
+    conversation = Conversation()
+    call = ask_of(await conversation.say("read my file"))
+    parts = shown([FileToShow("notes.txt", "text/plain", 5, note)])
+    reply = text_of(await conversation.answer(call, accepted(files=[]), shown=parts))
+    assert reply == f"“notes.txt” is text/plain of 5 bytes. {note}"
+
+
+@pytest.mark.parametrize("prompt", ["Look at this document", "Here you are", "hello"])
+async def test_it_reads_the_files_that_come_with_a_prompt(prompt: str) -> None:
+    files = [file for file, _ in CONTENTS[:2]]
+    reply = text_of(await Conversation().say(prompt, *files))
+    assert reply == " ".join(told for _, told in CONTENTS[:2])
+
+
+async def test_a_wish_counts_for_more_than_the_files_that_come_with_it() -> None:
+    assert ask_of(await Conversation().say("add milk to my list", CONTENTS[0][0])).name == ADD
+
+
+async def test_files_of_an_earlier_prompt_are_not_read_again() -> None:
+    conversation = Conversation()
+    await conversation.say("Here you are", CONTENTS[0][0])
+    assert "scan.png" not in text_of(await conversation.say("hello"))
+    assert ask_of(await conversation.say("read my file")).name == "ask_files"
+
+
+async def test_of_many_files_the_first_are_read() -> None:
+    conversation = Conversation()
+    call = ask_of(await conversation.say("read my files"))
+    files = [seen(f"{n}.png", "image/png", PNG) for n in range(10)]
+    reply = text_of(await conversation.answer(call, accepted(files=[]), shown=shown(files)))
+    assert reply.endswith("“2.png” is a PNG image of 100 bytes. I got 7 more.")
+
+
+async def test_files_that_are_not_shown_are_named_with_their_types_and_sizes() -> None:
     conversation = Conversation()
     call = ask_of(await conversation.say("summarise my document"))
     files: list[JsonValue] = [file(f"{n}.txt", "text/plain", n) for n in range(6)]
     reply = text_of(await conversation.answer(call, accepted(files=files)))
-    assert "“2.txt” (text/plain, 2 bytes) and 3 more" in reply
+    assert "“1.txt” (text/plain, 1 byte), “2.txt” (text/plain, 2 bytes) and 3 more" in reply
+
+
+ERRANDS: list[tuple[str, str, JsonValue]] = [
+    ("What is on my list?", LIST, {}),
+    ("what's on my todo list", LIST, {}),
+    ("Show me my tasks, please", LIST, {}),
+    ("LIST MY TODOS", LIST, {}),
+    ("My todos", LIST, {}),
+    ("What do I have to do today?", LIST, {}),
+    ("add milk to my list", ADD, {"text": "milk"}),
+    ("Please add “Call Inês” to my todo list!", ADD, {"text": "Call Inês"}),
+    ("Put the weekend plan on the list", ADD, {"text": "the weekend plan"}),
+    ("Add 'delete completed todos' to my tasks", ADD, {"text": "delete completed todos"}),
+    ("could you write book a table on our shopping list", ADD, {"text": "book a table"}),
+    ("delete my completed todos", DELETE, {}),
+    ("Clear all completed to-dos, please", DELETE, {}),
+    ("REMOVE THE TASKS I FINISHED", DELETE, {}),
+]
+
+
+@pytest.mark.parametrize(("prompt", "tool", "args"), ERRANDS)
+async def test_some_prompts_make_it_use_a_tool(prompt: str, tool: str, args: JsonValue) -> None:
+    call = ask_of(await Conversation().say(prompt))
+    assert (call.name, call.args) == (tool, args)
+    small = ask_of(await Conversation(surface="compact").say(prompt))
+    assert (small.name, small.args) == (tool, args)
+
+
+@pytest.mark.parametrize(("prompt", "tool", "args"), ERRANDS)
+async def test_a_tool_that_is_not_offered_is_said_in_words(
+    prompt: str, tool: str, args: JsonValue
+) -> None:
+    del args
+    others = tuple(other for other in HOSTED if other.name != tool)
+    for hosted in (others, ()):
+        reply = text_of(await Conversation(hosted=hosted).say(prompt))
+        assert "here I" in reply
+        assert "I deleted" not in reply
+
+
+async def test_it_deletes_nothing_where_nobody_can_be_asked_for_approval() -> None:
+    reply = text_of(await Conversation(kinds=()).say("delete my completed todos"))
+    assert "here I can't let you confirm it" in reply
+    assert ask_of(await Conversation(kinds=()).say("what is on my list")).name == LIST
+
+
+def todo(text: str, *, done: bool = False) -> JsonValue:
+    return {"text": text, "done": done}
+
+
+RESULTS: list[tuple[str, JsonValue, str]] = [
+    (
+        "what is on my list",
+        {"todos": [todo("Buy milk"), todo("Sweep", done=True), todo("Call Teo")]},
+        "On your list: “Buy milk” and “Call Teo”. Completed: “Sweep”.",
+    ),
+    ("what is on my list", {"todos": [todo("Buy milk")]}, "On your list: “Buy milk”."),
+    (
+        "what is on my list",
+        {"todos": [todo("Sweep", done=True)]},
+        "There is nothing left to do on your list. Completed: “Sweep”.",
+    ),
+    ("what is on my list", {"todos": []}, "There is nothing on your list."),
+    (
+        "what is on my list",
+        {"todos": [todo(str(n)) for n in range(12)]},
+        "On your list: “0”, “1”, “2”, “3”, “4”, “5”, “6”, “7”, “8”, “9” and 2 more.",
+    ),
+    ("add milk to my list", {"added": "milk"}, "“milk” is on your list now."),
+    (
+        "delete my completed todos",
+        {"deleted": ["Sweep", "Buy jam"]},
+        (
+            "Done: your completed todos are deleted, “Sweep” and “Buy jam”. The open ones are "
+            "untouched."
+        ),
+    ),
+    (
+        "delete my completed todos",
+        {"deleted": []},
+        "There were no completed todos, so I deleted nothing.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("prompt", "result", "reply"), RESULTS)
+async def test_it_says_what_a_tool_has_done(prompt: str, result: JsonValue, reply: str) -> None:
+    conversation = Conversation()
+    call = ask_of(await conversation.say(prompt))
+    assert text_of(await conversation.answer(call, result)) == reply
+
+
+@pytest.mark.parametrize(
+    "reason", ["user_denied", "user_declined", "user_cancelled", "one_ask_at_a_time", "expired"]
+)
+async def test_a_denied_deletion_is_told_as_one(reason: str) -> None:
+    conversation = Conversation()
+    call = ask_of(await conversation.say("delete my completed todos"))
+    value: JsonValue = {"approved": False, "reason": reason}
+    reply = text_of(await conversation.answer(call, value, denied=reason))
+    assert reply == "All right, I deleted nothing. Your completed todos are still there."
+
+
+@pytest.mark.parametrize("prompt", [prompt for prompt, *_ in ERRANDS])
+async def test_a_tool_that_failed_is_told_as_one(prompt: str) -> None:
+    conversation = Conversation()
+    call = ask_of(await conversation.say(prompt))
+    reply = text_of(await conversation.answer(call, error="The list is full."))
+    assert reply == "That did not work. The list is full."
 
 
 WISHES = [prompt for prompt, _ in (*SMALL, *LARGE)]

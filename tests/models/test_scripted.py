@@ -31,6 +31,7 @@ from parleyd.models.scripted import (
 )
 from parleyd.turns.model import (
     CallPart,
+    MediaShown,
     ModelCall,
     ModelFailed,
     ModelFailureKind,
@@ -38,6 +39,7 @@ from parleyd.turns.model import (
     ProviderMessage,
     StreamPart,
     TextPart,
+    TextShown,
     ThoughtPart,
     Tool,
     ToolOutcome,
@@ -281,3 +283,15 @@ async def test_parts_and_messages_of_another_vendor_are_refused() -> None:
 @pytest.mark.parametrize("ask", [PLAN, REGION], ids=["PLAN", "REGION"])
 def test_the_standard_asks_are_valid(ask: JsonValue, surface: Surface) -> None:
     assert check_ask("choice", ask, surface) == ()
+
+
+async def test_a_model_is_shown_files_beside_messages_and_results() -> None:
+    model = ScriptedModel(by_prompt({"Look.": in_turn([Text("I see.")])}))
+    shown = (TextShown("File 1 of 1"), MediaShown("image/png", b"\x00\xff", "a.png"))
+    message = model.user_message("Look.", shown)
+    assert message == ScriptedMessage("user", (Text("Look."), *shown))
+    outcome = ToolOutcome("a", "delete", value=None, denied="user_denied", shown=shown)
+    results = model.tool_message([outcome])
+    assert results == ScriptedMessage("tool", (outcome,))
+    assert model.decode(model.codec, model.encode((message, results))) == (message, results)
+    assert await text_of(model, "Look.") == "I see."

@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+import parley
 from parleyd.app.development_key import DevelopmentKey
 from parleyd.models.script import Text
 from parleyd.models.scripted import in_turn
 from tests.end_to_end.person import Person
+from tests.rpc.file_calls import CAP
+from tests.rpc.file_server import FileServer, serving_files
 from tests.rpc.refusals import Paused
 from tests.rpc.wire import Wire, serving
 from tests.server import Server, StartServer
@@ -50,3 +53,16 @@ async def paused(start_server: StartServer, engine: AsyncEngine) -> Paused:
     noor = await server.person()
     asked = await noor.prompt("Set up my workspace")
     return Paused(server, engine, noor.client, asked.conversation_id)
+
+
+@pytest.fixture
+async def file_server(engine: AsyncEngine, tmp_path: Path) -> AsyncIterator[FileServer]:
+    """A server of files of at most `CAP` bytes."""
+    async with serving_files(engine, tmp_path, file_bytes=CAP) as running:
+        yield running
+
+
+@pytest.fixture
+async def uploader(file_server: FileServer) -> parley.Client:
+    """Noor's connection to it."""
+    return await file_server.client()

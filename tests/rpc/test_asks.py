@@ -88,3 +88,26 @@ def test_a_small_client_gets_the_card() -> None:
     summary = pending_summary_to_proto(CHOICE)
     assert (summary.tool_call_id, summary.kind) == ("call_plan", asks_pb2.ASK_KIND_CHOICE)
     assert summary.simple == card_to_proto(CHOICE.simple)
+
+
+APPROVAL = ask(*INPUTS["confirm_with_everything"]).model_copy(
+    update={"tool_name": "delete", "tool_args": {"id": 9007199254740993, "é": [1.0, None]}}
+)
+ARGS = '{"id":9007199254740993,"é":[1.0,null]}'
+
+
+def test_an_approval_shows_what_will_run_digit_for_digit() -> None:
+    view = pending_view_to_proto(APPROVAL)
+    assert (view.tool_name, view.tool_args_json) == ("delete", ARGS)
+
+
+@pytest.mark.parametrize("origin", [of for of in get_args(AskOrigin) if of != "approval"])
+def test_another_ask_shows_no_tool(origin: AskOrigin) -> None:
+    view = pending_view_to_proto(APPROVAL.model_copy(update={"origin": origin}))
+    assert (view.tool_name, view.tool_args_json) == ("", "")
+
+
+def test_neither_list_nor_summary_shows_what_an_approval_runs() -> None:
+    listed = pending_ask_to_proto(PendingAsk(ask=APPROVAL, title="Trip"))
+    for shown in (listed, pending_summary_to_proto(APPROVAL)):
+        assert "9007199254740993" not in str(shown)

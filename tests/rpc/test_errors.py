@@ -54,21 +54,36 @@ def one_of_each() -> Iterator[ParleyError]:
             yield kind(f"{kind.__name__} happened.", [COUNT, PICK])
     yield errors.Unauthenticated("Send a token.")
     yield errors.AsksOff("Asks are off.")
+    yield errors.FilesOff("No files are kept.")
+    yield errors.UploadsOff()
     yield errors.NotOwner()
     yield errors.OptionForbidden("model", "Leave the model empty.")
     yield errors.ConversationNotFound(TURN)
     yield errors.TurnNotFound(TURN)
     yield errors.MessageNotFound(5)
+    yield errors.FileNotFound(TURN)
+    yield errors.FileTooLarge(10)
+    yield errors.ToolUnavailable("look_up")
     yield errors.TurnNotRetryable(TURN, "failed", UUID(int=8))
     yield errors.RequestIdReused(UUID(int=9))
     yield errors.RateLimited("turns of one person run", 8)
     yield errors.EventsExpired(TURN)
     yield errors.AskNotPending("call_1", errors.Resolution(TURN, "accept", MOMENT), "call_2")
     yield errors.ModelNotConfigured()
+    yield errors.AttachmentNotStored()
     yield errors.Unavailable("The database can't be reached.")
 
 
 EACH = list(one_of_each())
+
+
+GATEWAYS = {
+    "ASKS_DISABLED": "404",
+    "FILES_DISABLED": "404",
+    "FILE_TOO_LARGE": "413",
+    "ATTACHMENT_UPLOAD_FAILED": "502",
+}
+"""The HTTP statuses that are not those of their codes (spec turns 8.1)."""
 
 
 async def failure(client: parley.Client) -> aio.AioRpcError:
@@ -118,6 +133,15 @@ async def test_an_error_arrives_with_its_status_reason_and_facts(
     assert failed.details() == status(failed).message == error.message
     assert (info.reason, info.domain) == (error.reason, "parley")
     assert dict(info.metadata) == dict(error.metadata)
+
+
+def test_a_gateway_is_told_the_status_where_the_code_has_another() -> None:
+    told = {
+        error.reason.value: error.metadata["http_status"]
+        for error in EACH
+        if "http_status" in error.metadata
+    }
+    assert told == GATEWAYS
 
 
 async def test_asks_that_are_off_are_a_bad_answer_and_a_list_that_does_not_exist(

@@ -5,7 +5,7 @@ import pytest
 from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
 
-from parley.v1 import turns_pb2
+from parley.v1 import asks_pb2, turns_pb2
 from parleyd.contract.asks.kind import AskKind
 from parleyd.contract.cards import to_simple_card
 from parleyd.contract.errors import Reason
@@ -15,6 +15,7 @@ from parleyd.contract.events import (
     Done,
     EventBody,
     Failed,
+    FileReturned,
     Resumed,
     Started,
     Text,
@@ -83,6 +84,51 @@ EVENTS: dict[str, tuple[EventBody, str, dict[str, Any]]] = {
         ToolReturned(tool_call_id="call_1", tool_name="look_up", result=None, is_error=False),
         "tool_result",
         {"toolCallId": "call_1", "toolName": "look_up", "resultJson": "null"},
+    ),
+    "tool_result_of_a_call_that_was_not_approved": (
+        ToolReturned(
+            tool_call_id="call_1",
+            tool_name="delete",
+            result={"approved": False, "reason": "user_denied"},
+            is_error=False,
+            denied="user_denied",
+        ),
+        "tool_result",
+        {
+            "toolCallId": "call_1",
+            "toolName": "delete",
+            "resultJson": '{"approved":false,"reason":"user_denied"}',
+            "denied": {"reason": "user_denied"},
+        },
+    ),
+    "tool_result_denied_for_no_reason": (
+        ToolReturned(
+            tool_call_id="call_1", tool_name="delete", result=None, is_error=False, denied=""
+        ),
+        "tool_result",
+        {"toolCallId": "call_1", "toolName": "delete", "resultJson": "null", "denied": {}},
+    ),
+    "file": (
+        FileReturned(
+            tool_call_id="call_1",
+            filename="plan.pdf",
+            mime_type="application/pdf",
+            file_id=UUID(int=4),
+        ),
+        "file",
+        {
+            "toolCallId": "call_1",
+            "filename": "plan.pdf",
+            "mimeType": "application/pdf",
+            "fileId": str(UUID(int=4)),
+        },
+    ),
+    "file_that_is_not_kept": (
+        FileReturned(
+            tool_call_id="call_1", filename="document", mime_type="application/octet-stream"
+        ),
+        "file",
+        {"toolCallId": "call_1", "filename": "document", "mimeType": "application/octet-stream"},
     ),
     "ask": (
         Asked(
@@ -204,6 +250,28 @@ def test_an_ask_of_any_kind_arrives_whole(kind: AskKind, ask_input: Json) -> Non
     assert exact(card_of(asked.simple)) == exact(
         card.model_dump(mode="json", by_alias=True, exclude_none=True)
     )
+
+
+@pytest.mark.parametrize(
+    ("args", "text"),
+    [({"id": 9007199254740993, "é": 1.5}, '{"id":9007199254740993,"é":1.5}'), (None, "null")],
+    ids=["some", "none"],
+)
+def test_an_approval_shows_what_will_run_digit_for_digit(args: JsonValue, text: str) -> None:
+    body = Asked(
+        conversation_id=CONVERSATION,
+        tool_call_id="apr_1",
+        ask_kind="confirm",
+        input=CONFIRM,
+        simple=to_simple_card("confirm", CONFIRM, "apr_1"),
+        origin="approval",
+        tool_name="delete",
+        tool_args=args,
+    )
+    event = event_to_proto(TurnEvent(turn_id=TURN, sequence=3, body=body))
+    asked = turns_pb2.TurnEvent.FromString(event.SerializeToString()).ask
+    assert asked.origin == asks_pb2.ASK_ORIGIN_APPROVAL
+    assert (asked.tool_name, asked.tool_args_json) == ("delete", text)
 
 
 def test_every_event_there_is_is_sent_in_these_tests() -> None:

@@ -6,8 +6,8 @@ import pytest
 from pydantic import JsonValue
 
 from parley.v1 import asks_pb2, conversations_pb2
+from parley.v1.conversations_pb2 import ContentPart, MediaPart, MessageAsk
 from parley.v1.conversations_pb2 import Message as MessageProto
-from parley.v1.conversations_pb2 import MessageAsk
 from parleyd.contract.answered_files import KeptFile, stored_answer
 from parleyd.contract.answers import USER_SENT_MESSAGE, accepted, cancelled, declined
 from parleyd.contract.asks.ask import Ask, AskStatus
@@ -16,7 +16,15 @@ from parleyd.contract.asks.kinds import ASK_KINDS
 from parleyd.contract.cards import to_simple_card
 from parleyd.contract.errors import InvalidRating
 from parleyd.contract.json import compact
-from parleyd.contract.messages import Message, MessageType, Rating, ReplyStatus
+from parleyd.contract.messages import (
+    Content,
+    MediaContent,
+    Message,
+    MessageType,
+    Rating,
+    ReplyStatus,
+    TextContent,
+)
 from parleyd.rpc.answers import answer_from_proto
 from parleyd.rpc.ask_inputs import ask_input_from_proto
 from parleyd.rpc.kinds import kind_to_proto
@@ -127,6 +135,54 @@ def test_the_call_of_an_ask_shows_the_question_and_its_result_the_answer() -> No
     assert not call.HasField("answer")
     assert not result.HasField("input")
     assert answer_from_proto(result.answer) == ENVELOPE
+
+
+@pytest.mark.parametrize("of", get_args(MessageType))
+def test_only_the_call_of_an_approval_shows_what_it_runs(of: MessageType) -> None:
+    args = {"id": 9007199254740993}
+    approval = ASK.model_copy(
+        update={"origin": "approval", "tool_name": "delete", "tool_args": args}
+    )
+    shown = message_to_proto(row(of, ask=approval)).ask
+    assert shown.tool_args_json == ('{"id":9007199254740993}' if of == "tool_call" else "")
+    asked = message_to_proto(row(of, ask=ASK.model_copy(update={"tool_args": args}))).ask
+    assert asked.tool_args_json == ""
+
+
+FILE = UUID(int=4)
+CONTENT: dict[str, tuple[Content, ContentPart]] = {
+    "text": (TextContent(text="Look"), ContentPart(text="Look")),
+    "text_of_nothing": (TextContent(text=""), ContentPart(text="")),
+    "image": (
+        MediaContent(type="image", file_id=FILE, mime_type="image/png", filename="a.png", size=9),
+        ContentPart(
+            image=MediaPart(
+                file_id=str(FILE), mime_type="image/png", filename="a.png", size_bytes=9
+            )
+        ),
+    ),
+    "file_that_is_not_kept": (
+        MediaContent(type="file", file_id=None, mime_type="text/csv", filename=None, size=2**40),
+        ContentPart(file=MediaPart(mime_type="text/csv", size_bytes=2**40)),
+    ),
+}
+
+
+def test_a_message_with_attachments_shows_its_parts_in_order() -> None:
+    stored = row("user", text="Look", content=tuple(content for content, _ in CONTENT.values()))
+    shown = MessageProto.FromString(message_to_proto(stored).SerializeToString())
+    assert shown.text == "Look"
+    assert [*shown.content] == [part for _, part in CONTENT.values()]
+    assert not message_to_proto(row("user", text="Look")).content
+
+
+def test_every_part_there_is_is_shown_in_these_tests() -> None:
+    assert {part.WhichOneof("part") for _, part in CONTENT.values()} == {
+        field.name for field in ContentPart.DESCRIPTOR.oneofs_by_name["part"].fields
+    }
+    shown = {content.type for content, _ in CONTENT.values()}
+    kinds = [TextContent, MediaContent]
+    assert shown == {of for kind in kinds for of in get_args(kind.model_fields["type"].annotation)}
 
 
 SENT_FILES: Json = {

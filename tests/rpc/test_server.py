@@ -70,6 +70,7 @@ async def test_reflection_needs_no_token_and_shows_every_service(stranger: aio.C
     assert {service.name for service in listed.list_services_response.service} == {
         "parley.v1.TurnService",
         "parley.v1.ConversationService",
+        "parley.v1.FileService",
         "parley.v1.AskContractService",
         "grpc.health.v1.Health",
         "grpc.reflection.v1alpha.ServerReflection",

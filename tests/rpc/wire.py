@@ -1,10 +1,10 @@
-"""A real server with the real interceptors, around a servicer that does what a test says.
+"""A real server with the real interceptors, around servicers that do what a test says.
 
 The contract of asks is served as it is: it needs nothing from elsewhere.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,8 +17,9 @@ from grpc_health.v1 import health, health_pb2_grpc
 from typing_extensions import override
 
 import parley
-from parley.v1 import turns_pb2
+from parley.v1 import files_pb2, turns_pb2
 from parley.v1.ask_contract_pb2_grpc import add_AskContractServiceServicer_to_server
+from parley.v1.files_pb2_grpc import FileServiceServicer, add_FileServiceServicer_to_server
 from parley.v1.turns_pb2_grpc import TurnServiceServicer, add_TurnServiceServicer_to_server
 from parleyd.app.development_key import ALGORITHM, AUDIENCE, ISSUER, DevelopmentKey
 from parleyd.rpc.ask_contract import AskContractServicer
@@ -100,6 +101,55 @@ class ActingServicer(TurnServiceServicer):
         return turns_pb2.ListPendingAsksResponse()
 
 
+class ActingFileServicer(FileServiceServicer):
+    """Takes uploads, answers with the caller's name and what came, and does `act` at each piece."""
+
+    def __init__(self) -> None:
+        self.act: Act = _nothing
+        self.calls = 0
+        self.pieces = 0
+        self.whole = 0
+        """How many uploads seemed to be whole."""
+
+    @override
+    async def UploadFile(
+        self, request_iterator: AsyncIterator[files_pb2.UploadFileRequest], context: Any
+    ) -> files_pb2.UploadFileResponse:
+        self.calls += 1
+        size = 0
+        async for request in request_iterator:
+            self.pieces += 1
+            size += len(request.chunk)
+            await self.act()
+        self.whole += 1
+        return files_pb2.UploadFileResponse(file=files_pb2.File(filename=caller(), size_bytes=size))
+
+    @override
+    async def GetFile(
+        self, request: files_pb2.GetFileRequest, context: Any
+    ) -> files_pb2.GetFileResponse:
+        raise NotImplementedError
+
+    @override
+    async def DownloadFile(
+        self, request: files_pb2.DownloadFileRequest, context: Any
+    ) -> AsyncGenerator[files_pb2.DownloadFileResponse, None]:
+        raise NotImplementedError
+        yield
+
+    @override
+    async def CreateFileUrl(
+        self, request: files_pb2.CreateFileUrlRequest, context: Any
+    ) -> files_pb2.CreateFileUrlResponse:
+        raise NotImplementedError
+
+    @override
+    async def DeleteFile(
+        self, request: files_pb2.DeleteFileRequest, context: Any
+    ) -> files_pb2.DeleteFileResponse:
+        raise NotImplementedError
+
+
 class CountedIds:
     """Ids that a test can tell."""
 
@@ -109,16 +159,23 @@ class CountedIds:
     def uuid(self) -> UUID:
         return UUID(int=next(self._numbers))
 
+    def ulid(self) -> str:
+        return f"ulid_{next(self._numbers)}"
+
     def call_id(self) -> str:
         return f"call_{next(self._numbers)}"
+
+    def approval_id(self) -> str:
+        return f"apr_{next(self._numbers)}"
 
 
 @dataclass(frozen=True)
 class Wire:
-    """A running server, its servicer, and the key that signs its tokens."""
+    """A running server, its servicers, and the key that signs its tokens."""
 
     serving: Serving
     servicer: ActingServicer
+    files: ActingFileServicer
     target: str
     key: DevelopmentKey
 
@@ -130,7 +187,7 @@ class Wire:
 @asynccontextmanager
 async def serving(key: DevelopmentKey, keys: Keys | None = None) -> AsyncGenerator[Wire]:
     """Runs the server on a free port of this machine."""
-    servicer = ActingServicer()
+    servicer, files = ActingServicer(), ActingFileServicer()
     authenticator = Authenticator(
         issuer=ISSUER, audience=AUDIENCE, keys=keys or key.keys, algorithms=[ALGORITHM, "RS256"]
     )
@@ -139,6 +196,7 @@ async def serving(key: DevelopmentKey, keys: Keys | None = None) -> AsyncGenerat
         interceptors=interceptors(authenticator, CountedIds(), open_calls), options=OPTIONS
     )
     add_TurnServiceServicer_to_server(servicer, server)
+    add_FileServiceServicer_to_server(files, server)
     add_AskContractServiceServicer_to_server(AskContractServicer(), server)
     health_servicer = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
@@ -146,6 +204,6 @@ async def serving(key: DevelopmentKey, keys: Keys | None = None) -> AsyncGenerat
     target = running.listen("127.0.0.1", 0)
     await running.start()
     try:
-        yield Wire(running, servicer, target, key)
+        yield Wire(running, servicer, files, target, key)
     finally:
         await server.stop(None)

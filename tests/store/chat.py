@@ -10,6 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract.answers import accepted
+from parleyd.contract.approvals import default_wording
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.conversations import Conversation
 from parleyd.contract.errors import Reason
@@ -29,8 +30,8 @@ from parleyd.turns.ports import (
     PromptOpening,
     RequestSeen,
     RetryOpening,
-    Wanted,
 )
+from parleyd.turns.situations import Wanted
 
 OWNER = "ada"
 TEAM: dict[str, JsonValue] = accepted({"selected": ["team"]})
@@ -82,7 +83,31 @@ def ask(
         role="ask",
         ask_id=key,
     )
-    return CollectedAsk(call, key, "choice", ask_input, f"call_spare_{key.hex}")
+    return CollectedAsk(call, key, "choice", ask_input, call_id, f"call_spare_{key.hex}")
+
+
+def approval(
+    call_id: str = "call_delete", args: JsonValue = None, *, first: bool = True
+) -> CollectedAsk:
+    """Returns the ask that guards a call; one that is not the first of its step has no ask."""
+    key = uuid4()
+    call = StepCall(
+        tool_call_id=call_id,
+        provider_call_id=call_id,
+        tool_name="delete",
+        args=args,
+        role="approval",
+        ask_id=key if first else None,
+    )
+    return CollectedAsk(
+        call,
+        key,
+        "confirm",
+        default_wording("delete", "Deletes what is done."),
+        f"apr_{call_id}",
+        f"apr_spare_{key.hex}",
+        origin="approval",
+    )
 
 
 def step(asks: Sequence[CollectedAsk] = (), *, step_no: int = 1, messages: bytes = b"raw") -> Step:

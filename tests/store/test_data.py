@@ -6,14 +6,16 @@ import pytest
 from pydantic import JsonValue
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from parleyd.contract.answers import cancelled
+from parleyd.contract.answers import accepted, cancelled
 from parleyd.contract.errors import AskNotPending
+from parleyd.contract.events import Asked
+from parleyd.contract.executions import ToolStart
 from parleyd.contract.messages import MessageDraft
 from parleyd.contract.pages import PageRequest
 from parleyd.contract.steps import StepCall
 from parleyd.turns.conversations import ConversationChanges
 from parleyd.turns.ports import Ending
-from tests.store.chat import OWNER, Chat, ask, choice, step
+from tests.store.chat import OWNER, Chat, approval, ask, choice, step
 
 STRINGS = {
     "a mongo field": "$prompts",
@@ -125,6 +127,60 @@ async def test_arguments_come_back_to_the_digit(chat: Chat, value: JsonValue) ->
         assert args == {"value": expected}
         assert isinstance(args, dict)
         assert type(args["value"]) is type(expected)
+
+
+@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+async def test_what_an_approval_lets_run_comes_back_to_the_digit(
+    chat: Chat, value: JsonValue
+) -> None:
+    guard = approval(args=plain(value))
+    turn = await chat.prompt()
+    start = ToolStart(
+        step_no=1,
+        call_index=0,
+        tool_call_id=guard.call.tool_call_id,
+        tool_name=guard.call.tool_name,
+        args=guard.call.args,
+        approval_ask_id=guard.ask_id,
+    )
+
+    paused = await chat.pause(turn, guard)
+    stored = await chat.ask_named(turn.lease.conversation_id, "apr_call_delete")
+    answer = accepted({"confirmed": True})
+    answered = await chat.answer(turn.lease.conversation_id, "apr_call_delete", answer)
+    assert await chat.turns.start_tool(answered, start, again=False)
+    chain = await chat.turns.read_chain(answered)
+
+    assert paused.result
+    assert paused.result.pending_ask
+    expected = plain(value)
+    told = [event.body.tool_args for event in paused.events if isinstance(event.body, Asked)]
+    for args in (
+        stored.tool_args,
+        paused.result.pending_ask.tool_args,
+        *told,
+        chain.steps[0].calls[0].args,
+        chain.executions[0].args,
+    ):
+        assert args == expected
+        assert type(args) is type(expected)
+    assert chain.executions[0].approval_ask_id == guard.ask_id
+    assert [asked.tool_call_id for asked in chain.asks] == ["apr_call_delete"]
+
+
+async def test_only_an_approval_has_arguments(chat: Chat) -> None:
+    turn = await chat.prompt()
+    asks = (ask("call_plan"), approval("call_nothing"), approval("call_some", {}))
+
+    await chat.pause(turn, *asks)
+
+    assert await chat.query(
+        "SELECT origin, tool_args IS NULL, tool_args::text FROM asks ORDER BY tool_call_id"
+    ) == [
+        ("approval", False, "null"),
+        ("approval", False, "{}"),
+        ("model", True, None),
+    ]
 
 
 def plain(value: JsonValue) -> JsonValue:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from parleyd.contract.answers import accepted
 from parleyd.contract.errors import Reason, Unavailable
 from parleyd.contract.events import ToolReturned
 from parleyd.contract.executions import UNKNOWN_RESULT, ToolStart
@@ -15,7 +16,7 @@ from parleyd.store.engine import Database, create_engine
 from parleyd.store.executions import read_unfinished
 from parleyd.store.leases import PostgresLeaseStore
 from parleyd.turns.ports import Fenced, OpenedTurn
-from tests.store.chat import Chat, step
+from tests.store.chat import Chat, approval, step
 from tests.store.lossy_proxy import Loss, lossy_proxy
 from tests.store.tool_calls import (
     RESULT,
@@ -162,6 +163,24 @@ async def test_a_call_that_never_started_can_not_be_repeated(chat: Chat) -> None
     assert await chat.turns.start_tool(turn, start(), again=True) is False
 
     assert await executions(chat.engine, turn) == ()
+
+
+async def test_an_approval_lets_one_call_run(chat: Chat) -> None:
+    guard = approval()
+    turn = await chat.prompt()
+    await chat.pause(turn, guard)
+    conversation = turn.lease.conversation_id
+    answered = await chat.answer(conversation, "apr_call_delete", accepted({"confirmed": True}))
+    first = start().model_copy(update={"approval_ask_id": guard.ask_id})
+    second = start(1).model_copy(update={"approval_ask_id": guard.ask_id})
+
+    claims = await asyncio.gather(
+        *(chat.turns.start_tool(answered, call, again=False) for call in (first, second) * 3)
+    )
+
+    assert sorted(claims) == [False] * 5 + [True]
+    (run,) = await executions(chat.engine, answered)
+    assert run.approval_ask_id == guard.ask_id
 
 
 async def test_of_many_that_start_a_call_at_once_one_does(chat: Chat) -> None:

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,11 +13,16 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, text
 
+from parleyd import store
 from parleyd.contract.errors import Unavailable
 from parleyd.store.engine import create_engine
+from parleyd.store.metadata import metadata
 from parleyd.store.migrate import MigrationFailed, migrate
-from parleyd.store.tables import metadata
 from tests.database import Server
+
+for module in iter_modules(store.__path__, "parleyd.store."):
+    if module.name.endswith("tables"):
+        import_module(module.name)
 
 CATALOG = {
     "columns": """
@@ -86,6 +93,10 @@ async def test_alembic_finds_nothing_to_migrate(database_url: str) -> None:
         (
             "conversations_by_owner",
             "INDEX (owner, update_time DESC, id) WHERE (delete_time IS NULL)",
+        ),
+        (
+            "files_unused",
+            "INDEX (create_time) WHERE ((use_time IS NULL) AND (delete_time IS NULL))",
         ),
         (
             "messages_one_result_per_ask",

@@ -9,8 +9,9 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract.errors import AskNotPending
-from parleyd.turns.ports import OpenedTurn, Opening, RepeatedRequest, RequestSeen
+from parleyd.turns.ports import OpenedTurn, Opening, RequestSeen
 from parleyd.turns.requests import RequestKey
+from parleyd.turns.situations import RepeatedRequest
 from tests.store.chat import Chat, answer_opening, prompt_opening
 
 ROUNDS = 10

@@ -40,6 +40,17 @@ REQUESTS = f"""
 """
 
 
+UPLOADS = f"""
+    WITH file AS (
+      INSERT INTO files (owner, filename, storage_key, mime_type, size_bytes, sha256)
+      VALUES ('ada', 'plan.pdf', 'uploads/plan', 'application/pdf', 1, '\\x01') RETURNING id
+    )
+    INSERT INTO file_requests (owner, request_id, request_hash, file_id, create_time)
+    SELECT 'ada', 'request-' || n, '\\x01', file.id, now() - interval '25 h'
+    FROM file, generate_series(1, {MANY}) AS n
+"""
+
+
 @pytest.fixture
 def chat(engine: AsyncEngine) -> Chat:
     return Chat(engine)
@@ -147,9 +158,26 @@ async def test_requests_for_conversations_are_forgotten_in_time(chat: Chat) -> N
     assert await chat.see(conversation)
 
 
+async def test_requests_for_uploads_are_forgotten_in_time(chat: Chat) -> None:
+    await _do(chat, UPLOADS)
+    await _do(
+        chat,
+        "UPDATE file_requests SET create_time = now() - make_interval(hours => :hours, mins => -1)"
+        " WHERE request_id = 'request-7'",
+        hours=limits.REQUEST_ID_HOURS,
+    )
+
+    cleared = await clear_old_rows(chat.engine)
+
+    assert cleared == ClearedRows(file_requests=MANY - 1)
+    assert await chat.query("SELECT request_id FROM file_requests") == [("request-7",)]
+    assert await chat.query("SELECT filename FROM files") == [("plan.pdf",)]
+
+
 async def test_many_rows_are_removed_by_many_processes_once(chat: Chat) -> None:
     await _do(chat, CLOSED_TURNS)
     await _do(chat, REQUESTS)
+    await _do(chat, UPLOADS)
     kept = await _ended(chat)
 
     rounds = await asyncio.gather(*(clear_old_rows(chat.engine) for _ in range(4)))
@@ -158,6 +186,7 @@ async def test_many_rows_are_removed_by_many_processes_once(chat: Chat) -> None:
     assert sum(one.events for one in rounds) == 3 * MANY
     assert sum(one.turn_requests for one in rounds) == MANY
     assert sum(one.conversation_requests for one in rounds) == MANY
+    assert sum(one.file_requests for one in rounds) == MANY
     assert await chat.query("SELECT count(*) FROM turn_events") == [(3,)]
     assert await _numbers(chat, kept) == [1, 2, 3]
     assert await clear_old_rows(chat.engine) == ClearedRows()
@@ -190,14 +219,21 @@ async def test_a_round_reads_by_the_indexes_that_are_there_for_it(chat: Chat) ->
         "UPDATE conversation_requests SET create_time = now()"
         " WHERE request_id NOT IN ('request-1', 'request-2')",
     )
-    await _do(chat, "ANALYZE turns, turn_events, conversation_requests")
-    names = ("turn_events_first", "turns_request_time", "conversation_requests_time")
+    await _do(chat, UPLOADS)
+    await _do(chat, "UPDATE file_requests SET create_time = now() WHERE request_id <> 'request-1'")
+    await _do(chat, "ANALYZE turns, turn_events, conversation_requests, file_requests")
+    names = (
+        "turn_events_first",
+        "turns_request_time",
+        "conversation_requests_time",
+        "file_requests_time",
+    )
     used = "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = ANY(:names)"
-    assert await chat.query(used, names=[*names]) == [(0,)] * 3
+    assert await chat.query(used, names=[*names]) == [(0,)] * 4
 
     cleared = await clear_old_rows(chat.engine)
 
-    assert cleared == ClearedRows(events=9, turn_requests=3, conversation_requests=2)
+    assert cleared == ClearedRows(9, turn_requests=3, conversation_requests=2, file_requests=1)
     async with asyncio.timeout(5):
         while any(scans == 0 for (scans,) in await chat.query(used, names=[*names])):
             pass

@@ -9,11 +9,13 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from parleyd.contract.answers import accepted
 from parleyd.contract.errors import ConversationNotFound, NotOwner
 from parleyd.turns.conversations import ConversationChanges
-from parleyd.turns.ports import NamedAsks, OpenedTurn, RepeatedRequest, Situation, Wanted
+from parleyd.turns.ports import CollectedAsk, Ending, OpenedTurn
 from parleyd.turns.requests import RequestKey
-from tests.store.chat import OWNER, Chat, ask, prompt_opening
+from parleyd.turns.situations import NamedAsks, RepeatedRequest, Situation, Wanted
+from tests.store.chat import OWNER, Chat, approval, ask, prompt_opening, step
 from tests.store.queries import all_told, queries_of
 
 
@@ -100,6 +102,77 @@ async def test_a_stranger_learns_only_that_it_is_not_theirs(chat: Chat, *, delet
 async def test_there_is_nothing_to_meet_in_an_unknown_conversation(chat: Chat) -> None:
     with pytest.raises(ConversationNotFound):
         await look(chat, uuid4())
+
+
+# ---------------------------------------------------------------- approvals
+
+
+async def _guarded(chat: Chat, *asks: CollectedAsk) -> tuple[UUID, NamedAsks]:
+    """Returns a conversation that waits on the first of these, and what is met in it."""
+    turn = await chat.prompt()
+    conversation = turn.lease.conversation_id
+    ending = Ending(step=step(asks), asks=asks[:1])
+    await chat.turns.end_turn(turn, ending)
+    return conversation, (await look(chat, conversation)).asks
+
+
+async def test_of_an_approval_the_call_that_it_guards_is_met(chat: Chat) -> None:
+    delete = approval(args={"all": True})
+
+    conversation, met = await _guarded(chat, delete)
+    answered = await chat.answer(conversation, "apr_call_delete", accepted({"confirmed": True}))
+    afterwards = (await look(chat, conversation, tool_call_id="apr_call_delete")).asks
+
+    assert met.guarded == (delete.call,)
+    assert met.pending
+    assert (met.pending.id, met.pending.origin) == (delete.ask_id, "approval")
+    assert answered.resolved
+    assert answered.resolved.id == delete.ask_id
+    assert (afterwards.guarded, afterwards.pending) == ((), None)
+
+
+async def test_of_several_calls_every_one_that_needs_an_approval_is_met_in_order(
+    chat: Chat,
+) -> None:
+    first, plan, second = (
+        approval(),
+        ask("call_plan"),
+        approval("call_archive", {"a": 3.0}, first=False),
+    )
+
+    _, met = await _guarded(chat, first, plan, second)
+
+    assert met.guarded == (first.call, second.call)
+
+
+async def test_an_ask_that_came_first_meets_the_approval_behind_it(chat: Chat) -> None:
+    plan, delete = ask("call_plan"), approval(first=False)
+
+    _, met = await _guarded(chat, plan, delete)
+
+    assert met.pending
+    assert met.pending.id == plan.ask_id
+    assert met.guarded == (delete.call,)
+
+
+async def test_where_nothing_needs_an_approval_none_is_met(chat: Chat) -> None:
+    _, met = await _guarded(chat, ask("call_plan"), ask("call_region"))
+
+    assert met.guarded == ()
+
+
+async def test_of_a_chain_only_the_step_that_waits_is_met(chat: Chat) -> None:
+    delete = approval()
+    conversation, _ = await _guarded(chat, delete)
+    turn = await chat.answer(conversation, "apr_call_delete", accepted({"confirmed": True}))
+    archive = approval("call_archive")
+    await chat.turns.end_turn(turn, Ending(step=step([archive], step_no=2), asks=(archive,)))
+
+    met = (await look(chat, conversation, tool_call_id="apr_call_delete")).asks
+
+    assert met.named
+    assert met.named.id == delete.ask_id
+    assert met.guarded == (archive.call,)
 
 
 # ---------------------------------------------------------------- retries

@@ -4,8 +4,15 @@ import threading
 from uuid import UUID
 
 import pytest
+from pydantic import JsonValue
 
-from parleyd.tools import ToolsUnusable, TurnContext, load_prompt_hook, load_request_tools
+from parleyd.tools import (
+    ToolsUnusable,
+    TurnContext,
+    load_approval_wordings,
+    load_prompt_hook,
+    load_request_tools,
+)
 from tests.tools.shop import find_order, pay
 
 TURN = TurnContext(
@@ -56,6 +63,20 @@ async def no_prompt(owner: str, conversation_id: UUID, project: str | None) -> N
 def number(owner: str, conversation_id: UUID, project: str | None) -> int:
     del owner, conversation_id, project
     return 3
+
+
+def wording_in_a_thread(args: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    assert threading.current_thread() is not threading.main_thread()
+    return {"prompt": f"Refund {args.pop('cents')} cents?"}
+
+
+async def wording_on_the_loop(args: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    assert threading.current_thread() is threading.main_thread()
+    return {"prompt": f"Refund {args['cents']} cents?"}
+
+
+def no_wording(args: dict[str, JsonValue]) -> None:
+    del args
 
 
 SOME_NUMBER = 3
@@ -110,3 +131,33 @@ def test_a_module_alone_names_no_function() -> None:
         load_prompt_hook(HERE)
     with pytest.raises(ToolsUnusable, match="can't be called with owner, conversation_id, project"):
         load_prompt_hook(f"{HERE}:no_tools")
+
+
+@pytest.mark.parametrize("name", ["wording_in_a_thread", "wording_on_the_loop"])
+async def test_a_function_words_the_approvals_of_a_tool(name: str) -> None:
+    (wording,) = load_approval_wordings({"refund": f"{HERE}:{name}"}).values()
+    args: JsonValue = {"cents": 5}
+    assert await wording(args) == {"prompt": "Refund 5 cents?"}
+    assert args == {"cents": 5}, "what a wording does to the arguments changes nothing"
+
+
+async def test_what_a_wording_returns_is_looked_at_later() -> None:
+    (wording,) = load_approval_wordings({"refund": f"{HERE}:no_wording"}).values()
+    assert await wording({}) is None
+
+
+@pytest.mark.parametrize(
+    ("tool", "path", "told"),
+    [
+        ("refund", f"{HERE}:SOME_NUMBER", "is a int: name a function instead."),
+        ("refund", f"{HERE}:needs_two", "can't be called with args, in this order: missing a"),
+        ("refund", f"{HERE}:missing", "names nothing"),
+        ("refund", HERE, "is no import path: write `module:attribute`"),
+        ("re fund", f"{HERE}:no_wording", "word the approvals of 're fund', and no tool can be"),
+        ("", f"{HERE}:no_wording", "word the approvals of '', and no tool can be called so"),
+    ],
+)
+def test_what_words_no_approval_is_refused(tool: str, path: str, told: str) -> None:
+    with pytest.raises(ToolsUnusable) as raised:
+        load_approval_wordings({tool: path})
+    assert told in str(raised.value)

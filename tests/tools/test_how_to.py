@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from parleyd.tools import ToolFailed, TurnContext, load_request_tools, load_tools
+from parleyd.tools import ToolFailed, ToolFile, TurnContext, load_request_tools, load_tools
 from tests.tools.shop import CONTEXT
 from tests.tools.test_hooks import TURN
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "add-a-tool.md").read_text("utf-8")
-TOOLS, PER_TURN = re.findall("```python\n(.*?)```", PAGE, re.DOTALL)
+TOOLS, EXPORT, PER_TURN = re.findall("```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.fixture(autouse=True)
@@ -20,6 +20,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Writes the modules of the page where the process starts."""
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "tools.py").write_text(TOOLS, "utf-8")
+    (tmp_path / "shop" / "export.py").write_text(EXPORT, "utf-8")
     (tmp_path / "shop" / "per_turn.py").write_text(PER_TURN, "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
@@ -55,6 +56,14 @@ def test_the_faults_of_the_page_are_those_that_are_told() -> None:
     assert len(faults) == 3
     for fault in faults:
         assert f"\n{fault}\n" in PAGE
+
+
+async def test_a_tool_of_the_page_returns_a_file() -> None:
+    export_orders = load_tools(["shop.export"], asks_on=True)["export_orders"]
+    file = await export_orders.run({}, CONTEXT)
+    assert isinstance(file, ToolFile)
+    assert file.data.decode().splitlines() == ["order;parcels", "A-17;3"]
+    assert (file.mime_type, file.filename, file.text) == ("text/csv", "orders.csv", "1 order")
 
 
 async def test_the_tools_for_one_turn_are_made_for_their_owner() -> None:

@@ -120,10 +120,23 @@ def test_a_tool_of_anybodys_own_making_is_one(workshop: Workshop) -> None:
             name, description, schema = "own", "Is its own.", {"type": "object"}
             replay_safe, seconds = False, None
             def faults(self, args): return None
+            async def needs_approval(self, args, context): return False
             async def run(self, args, context): return 1
         own = Own()
     """)
     assert loaded(shop) == ["own"]
+
+
+def test_a_tool_that_can_not_tell_what_needs_approval_is_none(workshop: Workshop) -> None:
+    shop = workshop.write("""
+        class Own:
+            name, description, schema = "own", "Is its own.", {"type": "object"}
+            replay_safe, seconds = False, None
+            def faults(self, args): return None
+            async def run(self, args, context): return 1
+        own = Own()
+    """)
+    assert f"`{shop}:own` has a Own, which is no tool" in refusal(f"{shop}:own")
 
 
 @pytest.mark.parametrize("path", ["", ":", "a:", ":a", "shop tools", "a..b", ".a", "a:b:c"])

@@ -11,7 +11,8 @@ import pytest
 from pydantic import BaseModel, JsonValue, field_serializer
 
 from parleyd.contract import limits
-from parleyd.tools import ToolFailed, tool
+from parleyd.contract.file_types import FILE_TYPES
+from parleyd.tools import ToolFailed, ToolFile, tool
 from tests.tools.shop import CONTEXT, Line, Size
 
 
@@ -21,7 +22,7 @@ class Stock:
     left: int
 
 
-async def result_of(make: Callable[[], object]) -> JsonValue:
+async def result_of(make: Callable[[], object]) -> JsonValue | ToolFile:
     return await tool(make, name="make", description="Makes.").run({}, CONTEXT)
 
 
@@ -131,3 +132,92 @@ async def test_a_result_may_have_a_mebibyte_of_json() -> None:
 async def test_a_result_is_measured_in_bytes() -> None:
     with pytest.raises(ToolFailed, match="bytes of JSON"):
         await result_of(lambda: "é" * (limits.TOOL_RESULT_BYTES // 2))
+
+
+PNG = b"\x89PNG\r\n\x1a\n"
+NO_BYTES: Any = "text"
+NO_TEXT: Any = 3
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        ToolFile(PNG, "image/png", "chart.png", "A chart."),
+        ToolFile(b"%PDF-1.7", "application/pdf"),
+        ToolFile("ü;1\n".encode(), "text/csv"),
+        ToolFile(b'{"a": 1}', "application/json"),
+        ToolFile(b"\0\xff"),
+        ToolFile(b"PK", "application/vnd.oasis.opendocument.text", "x" * limits.FILENAME, ""),
+        ToolFile(b"x" * limits.FILE_BYTES, text="x" * limits.TOOL_RESULT_BYTES),
+    ],
+    ids=lambda file: file.mime_type,
+)
+async def test_a_file_is_a_result_as_it_is(file: ToolFile) -> None:
+    assert await result_of(lambda: file) == file
+
+
+async def test_the_texts_of_a_file_can_be_stored() -> None:
+    returned = await result_of(lambda: ToolFile(PNG, "image/png", "a\0b", "c\ud800"))
+    assert returned == ToolFile(PNG, "image/png", "a\ufffdb", "c\ufffd")
+
+
+TYPE_FAULT = "the type of its file, {}, is none like `text/csv`"
+NAME_FAULT = "the name of its file has to have 1 to 255 characters"
+DATA_FAULT = "its data has to be bytes, all else of it text"
+
+
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [
+        (ToolFile(NO_BYTES), DATA_FAULT),
+        (ToolFile(PNG, filename=NO_TEXT), DATA_FAULT),
+        (ToolFile(PNG, text=NO_TEXT), DATA_FAULT),
+        (ToolFile(b""), "its file is empty"),
+        (ToolFile(PNG, "png"), TYPE_FAULT.format('"png"')),
+        (ToolFile(PNG, "image/"), TYPE_FAULT.format('"image/"')),
+        (ToolFile(PNG, "Image/PNG"), TYPE_FAULT.format('"Image/PNG"')),
+        (ToolFile(b"a", "text/csv; charset=utf-8"), TYPE_FAULT.format('"text/csv; charset=utf-8"')),
+        (ToolFile(PNG, "image/png\n"), TYPE_FAULT.format('"image/png\\n"')),
+        (ToolFile(PNG, "a/" + "b" * limits.MIME_TYPE), "the type of its file, "),
+        (ToolFile(PNG, filename=" "), NAME_FAULT),
+        (ToolFile(PNG, filename="x" * (limits.FILENAME + 1)), NAME_FAULT),
+        (ToolFile(PNG, filename="\U0001f600" * 128), NAME_FAULT),
+        (ToolFile(b"\xff", "text/plain"), 'said to be "text/plain", but its bytes are not'),
+        (ToolFile(PNG, "application/json"), 'said to be "application/json", but its bytes are'),
+        (ToolFile(b"GIF89a", "image/png"), 'said to be "image/png", but its bytes are not'),
+    ],
+)
+async def test_a_file_that_can_not_be_kept_is_told(file: ToolFile, told: str) -> None:
+    with pytest.raises(ToolFailed) as raised:
+        await result_of(lambda: file)
+    assert str(raised.value).startswith("The tool ran, but its result can't be used: ")
+    assert told in str(raised.value)
+    assert str(raised.value).endswith(". Calling it again will not help.")
+
+
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [
+        (ToolFile(b"x" * (limits.FILE_BYTES + 1)), "its file has 10485761 bytes"),
+        (ToolFile(PNG, text="x" * (limits.TOOL_RESULT_BYTES + 1)), "its text has 1048577 bytes"),
+    ],
+    ids=["its bytes", "its text"],
+)
+async def test_a_file_has_a_size_at_most(file: ToolFile, told: str) -> None:
+    with pytest.raises(ToolFailed, match=told) as raised:
+        await result_of(lambda: file)
+    assert str(raised.value).endswith("Ask for less, where the arguments allow that.")
+
+
+@pytest.mark.parametrize("mime_type", FILE_TYPES)
+async def test_what_a_type_says_of_bytes_is_held_to(mime_type: str) -> None:
+    with pytest.raises(ToolFailed, match="but its bytes are not"):
+        await result_of(lambda: ToolFile(b"\0", mime_type))
+
+
+@pytest.mark.parametrize("holder", [list, tuple, set])
+async def test_a_file_is_no_part_of_a_result(holder: Callable[[list[object]], object]) -> None:
+    with pytest.raises(ToolFailed, match="a file has to be the whole result, not a part of it"):
+        await result_of(lambda: holder([ToolFile(b"secret")]))
+    with pytest.raises(ToolFailed, match="a file has to be the whole result, not a part of it"):
+        await result_of(lambda: {"file": ToolFile(b"secret")})

@@ -2,22 +2,34 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
-from typing import NoReturn
+from datetime import UTC, datetime
+from typing import Any, BinaryIO, NoReturn, TypeVar
 from uuid import UUID, uuid4
 
 from pydantic import JsonValue
 
-from parleyd.contract.errors import TurnNotFound
-from parleyd.contract.events import EventBody, ToolReturned, TurnEvent
+from parleyd.contract.errors import FileNotFound, NotOwner, TurnNotFound
+from parleyd.contract.events import EventBody, FileReturned, ToolReturned, TurnEvent
 from parleyd.contract.executions import ToolStart
+from parleyd.contract.files import File, FileDraft
 from parleyd.contract.messages import MessageDraft
 from parleyd.contract.steps import Step
 from parleyd.contract.turns import Turn, TurnError, TurnResult
+from parleyd.models.played import Holds
 from parleyd.models.scripted import ScriptedModel, in_turn
 from parleyd.turns.chain_memory import ChainMemory
 from parleyd.turns.deployment import Deployment
+from parleyd.turns.file_store import BytesMissing, UploadSeen
 from parleyd.turns.followers import Followers
 from parleyd.turns.lease_store import TakenTurn
 from parleyd.turns.options import TurnOptions
@@ -29,14 +41,16 @@ from parleyd.turns.ports import (
     Lease,
     OpenedTurn,
     Opening,
-    Situation,
-    Wanted,
 )
 from parleyd.turns.request_log import LoggedRequest
-from parleyd.turns.tools import ToolContext
+from parleyd.turns.requests import RequestKey
+from parleyd.turns.situations import Situation, Wanted
+from parleyd.turns.tools import ToolContext, ToolResult
 from parleyd.turns.turn_reader import StoredEvents
 
-Body = Callable[[JsonValue, ToolContext], Awaitable[JsonValue]]
+T = TypeVar("T")
+Body = Callable[[JsonValue, ToolContext], Awaitable[ToolResult]]
+Rule = Callable[[JsonValue, ToolContext], Awaitable[bool]]
 
 
 class MemoryReader:
@@ -85,6 +99,8 @@ class MemoryStore:
         self.away: list[Exception] = []
         """What the claims raise that come next."""
         self.results: list[tuple[CallPlace, JsonValue, bool]] = []
+        self.files: list[FileReturned | None] = []
+        """The files of the results, as they are told."""
         self.refuses: dict[str, Exception] = {}
         """What storing the result of a call raises, by the call's id."""
 
@@ -107,11 +123,18 @@ class MemoryStore:
         return self.claimable
 
     async def store_result(
-        self, turn: OpenedTurn, call: CallPlace, result: JsonValue, *, failed: bool
+        self,
+        turn: OpenedTurn,
+        call: CallPlace,
+        result: JsonValue,
+        *,
+        failed: bool,
+        file: FileReturned | None = None,
     ) -> tuple[TurnEvent, ...]:
         if error := self.refuses.get(call.tool_call_id):
             raise error
         self.results.append((call, result, failed))
+        self.files.append(file)
         body = ToolReturned(
             tool_call_id=call.tool_call_id,
             tool_name=call.tool_name,
@@ -186,14 +209,150 @@ class MemoryLog:
         self.lines.append(request)
 
 
+class Unstoppable:
+    """Runs work that goes on when nobody waits for it any more, as a thread or a database does."""
+
+    def __init__(self) -> None:
+        self._works: list[asyncio.Task[Any]] = []
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        task = asyncio.create_task(work)
+        self._works.append(task)
+        return await asyncio.shield(task)
+
+    async def ended(self) -> None:
+        """Waits until nothing goes on."""
+        await asyncio.gather(*self._works, return_exceptions=True)
+
+
+class MemoryBytes:
+    """Fulfils `ByteStore`. A call waits at the hold of its name while that is `held`."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, bytes] = {}
+        self.unstoppable = Unstoppable()
+        self.holds = Holds()
+        self.held: set[str] = set()
+        self.fails: dict[str, Exception] = {}
+        """What a call raises, by its name."""
+        self.puts: list[type[bytes | BinaryIO]] = []
+        self.reads: list[str] = []
+        """The keys whose bytes were asked for."""
+        self.places: dict[str, str] = {}
+        """The URLs of keys."""
+
+    async def put(self, key: str, data: bytes | BinaryIO) -> None:
+        await self.unstoppable.run(self._put(key, data))
+
+    async def _put(self, key: str, data: bytes | BinaryIO) -> None:
+        self.puts.append(type(data))
+        await self._call("put")
+        self.objects[key] = data if isinstance(data, bytes) else data.read()
+
+    async def read(self, key: str) -> AsyncGenerator[bytes, None]:
+        self.reads.append(key)
+        await self._call("read")
+        if key not in self.objects:
+            raise BytesMissing(key)
+        data = self.objects[key]
+        for start in range(0, len(data), 1000):
+            yield data[start : start + 1000]
+
+    async def delete(self, key: str) -> None:
+        await self._call("delete")
+        self.objects.pop(key, None)
+
+    async def signed_url(self, key: str, seconds: int) -> str | None:
+        await self._call("signed_url")
+        return f"{self.places[key]}?seconds={seconds}" if key in self.places else None
+
+    async def _call(self, name: str) -> None:
+        if name in self.held:
+            await self.holds.wait(name)
+        await asyncio.sleep(0)
+        if name in self.fails:
+            raise self.fails[name]
+
+
+class MemoryFileRows:
+    """Fulfils `FileRows`. An insert waits at the hold `add` while that is `held`."""
+
+    def __init__(self) -> None:
+        self.files: dict[UUID, File] = {}
+        self.deleted: dict[UUID, File] = {}
+        """Deleted files whose bytes may still be there."""
+        self.unused: set[UUID] = set()
+        """Files whose time is over."""
+        self.uploads: dict[tuple[str, UUID], tuple[File, bytes]] = {}
+        self.unstoppable = Unstoppable()
+        self.holds = Holds()
+        self.held: set[str] = set()
+        self.away: list[Exception] = []
+        """What the inserts raise that come next, once they have inserted if `late`."""
+        self.late = False
+        self.sought: list[set[UUID]] = []
+
+    async def add_file(self, draft: FileDraft, request: RequestKey | None = None) -> File:
+        return await self.unstoppable.run(self._add(draft, request))
+
+    async def _add(self, draft: FileDraft, request: RequestKey | None) -> File:
+        if "add" in self.held:
+            await self.holds.wait("add")
+        if self.away and not self.late:
+            raise self.away.pop()
+        if request and (seen := self.uploads.get((draft.owner, request.id))):
+            raise UploadSeen(*seen)
+        file = File(**dict(draft), create_time=datetime.now(UTC))
+        self.files[file.id] = file
+        if request:
+            self.uploads[draft.owner, request.id] = file, request.digest
+        if self.away:
+            raise self.away.pop()
+        return file
+
+    async def read_upload(self, owner: str, request: RequestKey) -> tuple[File, bytes] | None:
+        return self.uploads.get((owner, request.id))
+
+    async def find_files(self, owner: str, file_ids: Collection[UUID]) -> Mapping[UUID, File]:
+        self.sought.append({*file_ids})
+        return {
+            file_id: self.files[file_id]
+            for file_id in file_ids
+            if file_id in self.files and self.files[file_id].owner == owner
+        }
+
+    async def delete_file(self, owner: str, file_id: UUID) -> File:
+        if file_id not in self.files:
+            raise FileNotFound(file_id)
+        if self.files[file_id].owner != owner:
+            raise NotOwner("file")
+        self.deleted[file_id] = self.files.pop(file_id)
+        return self.deleted[file_id]
+
+    async def forget_bytes(self, file_ids: Collection[UUID]) -> None:
+        for file_id in file_ids:
+            del self.deleted[file_id]
+
+    async def take_leftovers(self, most: int) -> tuple[File, ...]:
+        for file_id in self.unused & self.files.keys():
+            self.deleted[file_id] = self.files.pop(file_id)
+        return tuple(self.deleted.values())[:most]
+
+
 class RandomIds:
     """Fulfils `Ids`."""
 
     def uuid(self) -> UUID:
         return uuid4()
 
+    def ulid(self) -> str:
+        return uuid4().hex
+
     def call_id(self) -> str:
         return f"call_{uuid4()}"
+
+    def approval_id(self) -> str:
+        return f"apr_{uuid4()}"
 
 
 def deployment(store: MemoryStore, leases: MemoryLeases, options: TurnOptions) -> Deployment:
@@ -221,9 +380,21 @@ async def nothing(args: JsonValue, context: ToolContext) -> JsonValue:
     return None
 
 
+async def no_approval(args: JsonValue, context: ToolContext) -> bool:
+    """Is the rule of a tool that runs at once."""
+    del args, context
+    return False
+
+
+async def always_approval(args: JsonValue, context: ToolContext) -> bool:
+    """Is the rule of a tool that runs only once it is approved."""
+    del args, context
+    return True
+
+
 @dataclass(frozen=True)
 class PlainTool:
-    """Fulfils `HostTool` with a function; any object is fit for arguments."""
+    """Fulfils `HostTool` with functions; any object is fit for arguments."""
 
     name: str = "lookup"
     body: Body = nothing
@@ -231,9 +402,13 @@ class PlainTool:
     schema: dict[str, JsonValue] = field(default_factory=lambda: {"type": "object"})
     replay_safe: bool = False
     seconds: float | None = None
+    rule: Rule = no_approval
 
     def faults(self, args: JsonValue) -> str | None:
         return None if isinstance(args, dict) else "The arguments are no object."
 
-    async def run(self, args: JsonValue, context: ToolContext) -> JsonValue:
+    async def needs_approval(self, args: JsonValue, context: ToolContext) -> bool:
+        return await self.rule(args, context)
+
+    async def run(self, args: JsonValue, context: ToolContext) -> ToolResult:
         return await self.body(args, context)

@@ -15,7 +15,14 @@ from parleyd.turns.accounts import TurnAccount
 from parleyd.turns.ports import OpenedTurn
 from parleyd.turns.replies import WrittenTitle
 from parleyd.turns.request_log import LoggedRequest
-from tests.turns.turn_values import CONVERSATION, OPENED, TURN, stored_ask
+from tests.turns.turn_values import (
+    APPROVED,
+    CONVERSATION,
+    OPENED,
+    TURN,
+    stored_approval,
+    stored_ask,
+)
 
 FAILED_TURN = UUID(int=8)
 SAID = replace(OPENED, said="Hello", input_kind="prompt")
@@ -99,6 +106,15 @@ ANSWERED, CANCELLED = stored_ask(status="answered"), stored_ask(status="cancelle
 NEXT = stored_ask("call_region")
 ASKED: JsonValue = {"kind": "choice", "phase": "asked", "tool_call_id": "call_region"}
 
+APPROVAL = stored_approval()
+GRANTED = APPROVAL.model_copy(update={"status": "answered", "answer": APPROVED})
+GUARDING: dict[str, JsonValue] = {
+    "kind": "confirm",
+    "origin": "approval",
+    "tool_call_id": "apr_1",
+    "tool_name": "delete",
+}
+
 
 def resolution(action: str) -> JsonValue:
     return {"action": action, "kind": "choice", "phase": "answered", "tool_call_id": "call_plan"}
@@ -117,6 +133,15 @@ METADATA: dict[str, tuple[OpenedTurn, TurnResult, dict[str, JsonValue] | None]] 
         replace(SAID, resolved=ANSWERED),
         pausing(NEXT),
         {"ask": resolution("accept"), "nextAsk": ASKED},
+    ),
+    "an approval": (SAID, pausing(APPROVAL), {"ask": {**GUARDING, "phase": "asked"}}),
+    "v11: approved, then another approval": (
+        replace(SAID, resolved=GRANTED),
+        pausing(APPROVAL),
+        {
+            "ask": {**GUARDING, "action": "accept", "phase": "answered"},
+            "nextAsk": {**GUARDING, "phase": "asked"},
+        },
     ),
     "answered, then failed": (
         replace(SAID, resolved=ANSWERED),

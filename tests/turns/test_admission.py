@@ -3,14 +3,18 @@
 from uuid import UUID
 
 import pytest
+from pydantic import JsonValue
 
-from parleyd.contract.turns import PromptInput, TurnRequest
+from parleyd.contract.errors import ToolUnavailable
+from parleyd.contract.turns import AnswerInput, PromptInput, TurnRequest
 from parleyd.turns.admission import open_turn
+from parleyd.turns.deployment import Deployment
 from parleyd.turns.options import TurnOptions
-from parleyd.turns.ports import Opening, Situation
+from parleyd.turns.ports import Opening
+from parleyd.turns.situations import NamedAsks, Situation
 from parleyd.turns.tools import ToolSet, TurnContext
-from tests.turns.ports_in_memory import MemoryLeases, MemoryStore, Opened, deployment
-from tests.turns.turn_values import CONVERSATION, meeting
+from tests.turns.ports_in_memory import MemoryLeases, MemoryStore, Opened, PlainTool, deployment
+from tests.turns.turn_values import APPROVED, CONVERSATION, DENIED, meeting, stored_approval
 
 
 async def opening_of(
@@ -54,3 +58,34 @@ async def test_a_turn_that_makes_its_conversation_brings_the_project() -> None:
 async def test_what_was_seen_is_what_the_turn_is_opened_on() -> None:
     opening, _ = await opening_of(wish(CONVERSATION), meeting())
     assert opening.seen == meeting()
+
+
+async def test_v15_an_approval_without_its_tool_opens_nothing_and_a_denial_does() -> None:
+    situation = meeting(NamedAsks(stored_approval(), 1))
+    refused = MemoryStore(situation)
+    with pytest.raises(ToolUnavailable):
+        await open_turn(deploying(refused), UUID(int=2), answering(APPROVED))
+    assert refused.openings == []
+
+    denied = MemoryStore(situation)
+    with pytest.raises(Opened):
+        await open_turn(deploying(denied), UUID(int=2), answering(DENIED))
+
+    there = MemoryStore(situation)
+    with pytest.raises(Opened):
+        await open_turn(
+            deploying(there, {"delete": PlainTool("delete")}), UUID(int=2), answering(APPROVED)
+        )
+
+
+def deploying(store: MemoryStore, tools: ToolSet | None = None) -> Deployment:
+    options = TurnOptions(ask_kinds=("choice",), tools=tools or {})
+    return deployment(store, MemoryLeases(), options)
+
+
+def answering(envelope: dict[str, JsonValue]) -> TurnRequest:
+    return TurnRequest(
+        owner="ada",
+        conversation_id=CONVERSATION,
+        input=AnswerInput(tool_call_id="apr_1", answer=envelope),
+    )

@@ -1,11 +1,13 @@
 """What must hold before a turn is opened (spec turns 3.2)."""
 
 from dataclasses import replace
+from typing import TypeAlias
 from uuid import UUID
 
 import pytest
 from pydantic import JsonValue
 
+from parleyd.contract.answers import cancelled
 from parleyd.contract.data_urls import to_data_url
 from parleyd.contract.errors import (
     AnswerWhileAsksOff,
@@ -15,6 +17,7 @@ from parleyd.contract.errors import (
     OptionForbidden,
     RateLimited,
     RequestIdReused,
+    ToolUnavailable,
     TurnNotFound,
     TurnNotRetryable,
     UnknownButton,
@@ -35,20 +38,26 @@ from parleyd.turns.checks import (
     check_model,
     check_options,
     check_repeat,
+    check_tool,
     wanted_of,
 )
+from parleyd.turns.instructions import Instructions
 from parleyd.turns.options import TurnLimits, TurnOptions
-from parleyd.turns.ports import (
-    AnswerOpening,
-    FailedTurn,
-    NamedAsks,
-    PromptOpening,
-    RepeatedRequest,
-    RetryOpening,
-    Wanted,
-)
+from parleyd.turns.ports import AnswerOpening, PromptOpening, RetryOpening
 from parleyd.turns.requests import RequestKey, turn_request_key
-from tests.turns.turn_values import CONVERSATION, TEAM, meeting, stored_ask
+from parleyd.turns.situations import FailedTurn, NamedAsks, RepeatedRequest, Situation, Wanted
+from tests.turns.ports_in_memory import MemoryLeases, MemoryStore, PlainTool, deployment
+from tests.turns.turn_values import (
+    APPROVED,
+    CONVERSATION,
+    DENIED,
+    TEAM,
+    meeting,
+    stored_approval,
+    stored_ask,
+)
+
+TurnOpening: TypeAlias = PromptOpening | AnswerOpening | RetryOpening
 
 PROMPT = PromptInput(text="Hello")
 ANSWER = AnswerInput(tool_call_id="call_plan", answer=TEAM)
@@ -73,6 +82,12 @@ def wish(turn_input: TurnInput, **more: object) -> TurnRequest:
     return TurnRequest.model_validate(
         {"owner": "ada", "conversation_id": CONVERSATION, "input": turn_input, **more}
     )
+
+
+async def opened_with(request: TurnRequest, situation: Situation) -> TurnOpening:
+    """Returns what a turn is opened with, by a deployment that keeps no files."""
+    shared = deployment(MemoryStore(), MemoryLeases(), TurnOptions())
+    return (await check_input(shared, request, situation)).opening
 
 
 # ---------------------------------------------------------------- options and model
@@ -160,16 +175,16 @@ def test_h10_too_much_at_once_is_refused_but_an_answer_never(
 
 @pytest.mark.parametrize("asks", [NamedAsks(), PENDING], ids=["nothing pending", "an ask pending"])
 async def test_a_message_is_never_refused_and_opens_in_storable_form(asks: NamedAsks) -> None:
-    opened = await check_input(wish(PromptInput(text="a\x00\ud83d")), meeting(asks))
+    opened = await opened_with(wish(PromptInput(text="a\x00\ud83d")), meeting(asks))
     assert opened == PromptOpening("a\ufffd\ufffd")
 
 
 async def test_an_answer_that_fits_opens_in_storable_form() -> None:
-    opened = await check_input(wish(ANSWER), meeting(PENDING))
+    opened = await opened_with(wish(ANSWER), meeting(PENDING))
     assert opened == AnswerOpening("answer", "call_plan", TEAM)
     reason: JsonValue = {"action": "cancel", "reason": "no\x00"}
     cancelling = wish(AnswerInput(tool_call_id="call_plan", answer=reason))
-    assert await check_input(cancelling, meeting(PENDING)) == AnswerOpening(
+    assert await opened_with(cancelling, meeting(PENDING)) == AnswerOpening(
         "answer", "call_plan", {"action": "cancel", "reason": "no\ufffd"}
     )
     assert reason == {"action": "cancel", "reason": "no\x00"}
@@ -178,7 +193,7 @@ async def test_an_answer_that_fits_opens_in_storable_form() -> None:
 async def test_an_ask_is_named_by_the_storable_form_of_its_id() -> None:
     asks = NamedAsks(pending=stored_ask("call\ufffd"))
     named = AnswerInput(tool_call_id="call\x00", answer=TEAM)
-    assert isinstance(await check_input(wish(named), meeting(asks)), AnswerOpening)
+    assert isinstance(await opened_with(wish(named), meeting(asks)), AnswerOpening)
 
 
 FILES = stored_ask().model_copy(
@@ -199,7 +214,7 @@ FILE: dict[str, JsonValue] = {
 async def test_an_answer_with_files_opens_without_their_bytes() -> None:
     asks = NamedAsks(pending=FILES)
     envelope: JsonValue = {"action": "accept", "content": {"files": [FILE]}}
-    opened = await check_input(
+    opened = await opened_with(
         wish(AnswerInput(tool_call_id="call_plan", answer=envelope)), meeting(asks)
     )
     assert isinstance(opened, AnswerOpening)
@@ -213,12 +228,12 @@ async def test_an_answer_to_what_is_not_pending_is_refused_and_told_why(
     turn_input: TurnInput,
 ) -> None:
     with pytest.raises(AskNotPending) as never_asked:
-        await check_input(wish(turn_input), meeting())
+        await opened_with(wish(turn_input), meeting())
     assert never_asked.value.metadata == {"tool_call_id": "call_plan"}
     resolved, other = stored_ask(status="answered"), stored_ask("call_other")
     asks = NamedAsks(pending=other, named=resolved)
     with pytest.raises(AskNotPending) as resolved_before:
-        await check_input(wish(turn_input), meeting(asks))
+        await opened_with(wish(turn_input), meeting(asks))
     facts = resolved_before.value.metadata
     assert facts["action"] == "accept"
     assert facts["resolved_by_turn_id"] == str(resolved.resolved_by_turn)
@@ -241,32 +256,32 @@ async def test_an_answer_that_does_not_fit_is_refused_with_its_faults(
     answer: JsonValue, path: str
 ) -> None:
     with pytest.raises(InvalidAnswer, match="it stays pending") as refused:
-        await check_input(
+        await opened_with(
             wish(AnswerInput(tool_call_id="call_plan", answer=answer)), meeting(PENDING)
         )
     assert [error.path for error in refused.value.fields] == [path]
 
 
 async def test_a_button_answers_as_its_stored_card_says() -> None:
-    opened = await check_input(wish(BUTTON), meeting(PENDING))
+    opened = await opened_with(wish(BUTTON), meeting(PENDING))
     assert opened == AnswerOpening("button", "call_plan", TEAM)
 
 
 async def test_a8_a_button_that_the_card_does_not_have_is_refused() -> None:
     button = ButtonInput(tool_call_id="call_plan", button_id="option:gold")
     with pytest.raises(UnknownButton) as refused:
-        await check_input(wish(button), meeting(PENDING))
+        await opened_with(wish(button), meeting(PENDING))
     assert [error.path for error in refused.value.fields] == ["buttonId"]
 
 
 async def test_a_retry_opens_with_the_turn_that_may_be_retried() -> None:
-    opened = await check_input(wish(RETRY), meeting(failed=FAILED))
+    opened = await opened_with(wish(RETRY), meeting(failed=FAILED))
     assert opened == RetryOpening(FAILED_ID)
 
 
 async def test_f16_a_turn_that_the_conversation_does_not_have_cannot_be_retried() -> None:
     with pytest.raises(TurnNotFound):
-        await check_input(wish(RETRY), meeting())
+        await opened_with(wish(RETRY), meeting())
 
 
 @pytest.mark.parametrize("retried_by", [None, UUID(int=12)], ids=str)
@@ -274,7 +289,7 @@ async def test_f16_a_turn_that_the_conversation_does_not_have_cannot_be_retried(
 async def test_f16_what_may_not_be_retried_is_told_why(state: str, retried_by: UUID | None) -> None:
     failed = replace(FAILED, state=state, retryable=False, retried_by=retried_by)
     with pytest.raises(TurnNotRetryable) as refused:
-        await check_input(wish(RETRY), meeting(failed=failed))
+        await opened_with(wish(RETRY), meeting(failed=failed))
     facts = {"turn_id": str(FAILED_ID), "state": state}
     if retried_by:
         facts["retried_by_turn_id"] = str(retried_by)
@@ -295,3 +310,34 @@ def test_what_is_no_retry_is_on_the_full_surface_where_it_says_nothing() -> None
     assert as_retried(wish(PROMPT), None).surface == "full"
     assert as_retried(wish(PROMPT, surface="compact"), None).surface == "compact"
     assert as_retried(wish(ANSWER), None).system_instruction is None
+
+
+# ---------------------------------------------------------------- the tool of an approval
+
+WITHOUT_TOOLS = Instructions(system=None, kinds=(), tools=(), max_steps=1)
+WITH_THE_TOOL = replace(WITHOUT_TOOLS, host_tools={"delete": PlainTool("delete")})
+GUARDING = NamedAsks(pending=stored_approval())
+
+
+def approving(envelope: dict[str, JsonValue]) -> AnswerOpening:
+    return AnswerOpening("answer", "apr_1", envelope)
+
+
+def test_v15_an_approval_is_not_granted_where_its_tool_is_gone() -> None:
+    with pytest.raises(ToolUnavailable) as refused:
+        check_tool(approving(APPROVED), meeting(GUARDING), WITHOUT_TOOLS)
+    assert refused.value.metadata == {"tool_name": "delete"}
+    check_tool(approving(APPROVED), meeting(GUARDING), WITH_THE_TOOL)
+
+
+NEED_NO_TOOL: dict[str, tuple[TurnOpening, NamedAsks]] = {
+    "a denial": (approving(DENIED), GUARDING),
+    "a cancel": (approving(cancelled("no")), GUARDING),
+    "a message": (PromptOpening("Never mind"), GUARDING),
+    "an answer to the model": (AnswerOpening("answer", "call_plan", TEAM), PENDING),
+}
+
+
+@pytest.mark.parametrize(("opening", "asks"), NEED_NO_TOOL.values(), ids=NEED_NO_TOOL)
+def test_v15_what_runs_no_tool_needs_none(opening: TurnOpening, asks: NamedAsks) -> None:
+    check_tool(opening, meeting(asks), WITHOUT_TOOLS)

@@ -90,7 +90,7 @@ def row(
 
 
 def sent(*history: Message) -> list[object]:
-    return history_messages(ChainContext(history, (), ()), MODEL)
+    return history_messages(ChainContext(history, (), ()), MODEL, {})
 
 
 def user(text: str) -> ScriptedMessage:
@@ -285,7 +285,7 @@ def step_call(of: Ask | None = None, error: str | None = None) -> StepCall:
 def test_a_step_goes_back_as_it_came_with_one_result_for_each_call() -> None:
     plan = ask(1)
     calls = (step_call(error="TOO_LONG"), step_call(plan), step_call(ask(3)))
-    message, results = step_messages(step(*calls), answers(plan), {}, MODEL)
+    message, results = step_messages(step(*calls), answers(plan), {}, MODEL, {})
     assert message == ScriptedMessage("model", (Call("ask_choice", PLAN, opaque=b"signature"),) * 3)
     assert results == ScriptedMessage(
         "tool",
@@ -300,7 +300,7 @@ def test_a_step_goes_back_as_it_came_with_one_result_for_each_call() -> None:
 def test_a_step_of_another_provider_is_rebuilt_from_its_calls() -> None:
     plan = ask(1)
     for stored in (step(step_call(plan), provider="other"), step(step_call(plan), codec="other/9")):
-        message, _ = step_messages(stored, answers(plan), {}, MODEL)
+        message, _ = step_messages(stored, answers(plan), {}, MODEL, {})
         assert message == ScriptedMessage("model", (Call("ask_choice", PLAN, "provider_1"),))
 
 
@@ -370,7 +370,7 @@ OUTCOMES: dict[str, tuple[list[Execution], ToolOutcome]] = {
 def test_a_host_call_has_the_outcome_of_its_execution(
     executions: list[Execution], outcome: ToolOutcome
 ) -> None:
-    _, results = step_messages(step(host_call(0)), {}, by_place(*executions), MODEL)
+    _, results = step_messages(step(host_call(0)), {}, by_place(*executions), MODEL, {})
     assert results == ScriptedMessage("tool", (outcome,))
 
 
@@ -378,7 +378,7 @@ def test_a5_the_results_of_a_step_are_in_call_order_whenever_they_came() -> None
     plan = ask(1)
     calls = (host_call(0), step_call(plan), host_call(2, "No object."), host_call(3))
     executions = by_place(execution(3, "finished", "late"), execution(0, "finished", "early"))
-    _, results = step_messages(step(*calls), answers(plan), executions, MODEL)
+    _, results = step_messages(step(*calls), answers(plan), executions, MODEL, {})
     assert results == ScriptedMessage(
         "tool",
         (
@@ -392,7 +392,7 @@ def test_a5_the_results_of_a_step_are_in_call_order_whenever_they_came() -> None
 
 def test_an_ask_that_was_never_answered_did_not_run() -> None:
     plan = ask(1, answer=None, status="pending")
-    _, results = step_messages(step(step_call(plan)), answers(plan), {}, MODEL)
+    _, results = step_messages(step(step_call(plan)), answers(plan), {}, MODEL, {})
     assert results == ScriptedMessage(
         "tool", (ToolOutcome("provider_1", "ask_choice", error=DID_NOT_RUN),)
     )

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 from pydantic import JsonValue
 
-from parleyd.contract.answers import cancelled, declined
+from parleyd.contract.answers import accepted, cancelled, declined
 from parleyd.contract.errors import (
     AskNotPending,
     ConversationNotFound,
@@ -15,6 +15,7 @@ from parleyd.contract.errors import (
     TurnNotRetryable,
 )
 from parleyd.contract.events import AskResolved, Started
+from parleyd.contract.messages import MediaContent, TextContent
 from parleyd.turns.openings import (
     cancelled_by_deletion,
     outlook_after,
@@ -22,14 +23,8 @@ from parleyd.turns.openings import (
     plan_opening,
     said_in,
 )
-from parleyd.turns.ports import (
-    FailedTurn,
-    NamedAsks,
-    Opening,
-    PromptOpening,
-    RetryOpening,
-    Situation,
-)
+from parleyd.turns.ports import Opening, PromptOpening, RetryOpening
+from parleyd.turns.situations import FailedTurn, NamedAsks, Situation
 from parleyd.turns.state import TurnPlace
 from tests.turns.turn_values import (
     CONVERSATION,
@@ -102,7 +97,7 @@ def test_an_answer_resolves_its_ask_and_goes_on_with_its_chain(
 ) -> None:
     ask = stored_ask()
 
-    plan = plan_opening(answer(envelope=envelope), meeting(NamedAsks(ask, 5, ask)))
+    plan = plan_opening(answer(envelope=envelope), meeting(NamedAsks(ask, 5, named=ask)))
 
     assert plan.resolved
     assert (plan.resolved.status, plan.resolved.answer) == (status, envelope)
@@ -128,7 +123,7 @@ def test_an_answer_resolves_its_ask_and_goes_on_with_its_chain(
             id="answered",
         ),
         pytest.param(
-            NamedAsks(stored_ask("call_other"), 1, stored_ask(status="cancelled")),
+            NamedAsks(stored_ask("call_other"), 1, named=stored_ask(status="cancelled")),
             {
                 "resolved_by_turn_id": str(UUID(int=9)),
                 "action": "cancel",
@@ -151,6 +146,32 @@ def test_an_answer_to_another_ask_learns_who_was_first(
         plan_opening(answer(), meeting(asks))
 
     assert refused.value.metadata == {"tool_call_id": "call_plan", **facts}
+
+
+def test_an_answer_refers_to_the_files_that_are_kept_of_it() -> None:
+    kept: list[JsonValue] = [{"fileId": str(UUID(int=6)), "filename": "a.txt"}, {"filename": "b"}]
+    envelope = accepted({"files": kept})
+    files = stored_ask().model_copy(update={"kind": "files"})
+
+    plan = plan_opening(answer(envelope=envelope), meeting(NamedAsks(files, 1)))
+    other = plan_opening(answer(envelope=envelope), meeting(NamedAsks(stored_ask(), 1)))
+
+    assert (plan.file_ids, other.file_ids) == ((UUID(int=6),), ())
+
+
+@pytest.mark.parametrize("new", [True, False])
+def test_a_message_refers_to_the_files_that_came_with_it(*, new: bool) -> None:
+    content = (
+        TextContent(text="See"),
+        MediaContent(
+            type="image", file_id=UUID(int=6), mime_type="image/png", filename=None, size=3
+        ),
+        MediaContent(type="file", file_id=None, mime_type="text/csv", filename="b", size=4),
+    )
+    said = opening(PromptOpening("See", content))
+    plan = plan_new_conversation(said) if new else plan_opening(said, meeting())
+    assert plan.file_ids == (UUID(int=6),)
+    assert plan.rows[0].content == content
 
 
 FAILED = FailedTurn(
@@ -263,7 +284,9 @@ def test_what_cannot_be_stored_is_replaced_in_rows_and_names() -> None:
     ask = stored_ask("call_\ufffd")
 
     said = plan_opening(opening(PromptOpening("a\x00b\ud83d")), meeting())
-    answered = plan_opening(answer("call_\x00", cancelled("\x00")), meeting(NamedAsks(ask, 1, ask)))
+    answered = plan_opening(
+        answer("call_\x00", cancelled("\x00")), meeting(NamedAsks(ask, 1, named=ask))
+    )
 
     assert said.rows[0].text == "a\ufffdb\ufffd"
     assert answered.resolved

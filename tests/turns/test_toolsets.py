@@ -1,5 +1,6 @@
 """Which host tools a turn offers."""
 
+from collections.abc import Callable
 from uuid import UUID
 
 import pytest
@@ -35,6 +36,10 @@ class Named:
         del args
         return None
 
+    async def needs_approval(self, args: JsonValue, context: ToolContext) -> bool:
+        del args, context
+        return False
+
     async def run(self, args: JsonValue, context: ToolContext) -> JsonValue:
         del args, context
         return None
@@ -64,28 +69,61 @@ def test_a_name_is_what_every_provider_takes(name: str, *, fits: bool) -> None:
 
 
 def test_tools_of_the_turn_come_after_those_of_every_turn() -> None:
-    assert [*offered_tools(tools("b", "a"), tools("d", "c"), asks_on=True)] == ["b", "a", "d", "c"]
+    assert [*offered_tools(tools("b", "a"), tools("d", "c"), {}, asks_on=True)] == [
+        "b",
+        "a",
+        "d",
+        "c",
+    ]
 
 
-def test_of_one_name_the_later_wins_in_the_place_of_the_earlier() -> None:
-    static, requested = tools("a", "b"), tools("a")
-    offered = offered_tools(static, requested, asks_on=True)
-    assert [*offered] == ["a", "b"]
-    assert offered["a"] is requested["a"]
-    assert static["a"] is not requested["a"]
+def test_tools_of_other_servers_come_last() -> None:
+    offered = offered_tools(tools("a"), tools("b"), tools("d", "c"), asks_on=True)
+    assert [*offered] == ["a", "b", "d", "c"]
 
 
-@pytest.mark.parametrize(("asks_on", "names"), [(True, ["c"]), (False, ["ask_boss", "c"])])
-def test_a_request_tool_with_a_name_of_asks_is_dropped_with_a_warning(
-    names: list[str], *, asks_on: bool
+def test_a_tool_of_the_turn_takes_the_name_and_the_place_of_one_of_every_turn() -> None:
+    static, requested = tools("a", "b", "c"), tools("b")
+    offered = offered_tools(static, requested, {}, asks_on=True)
+    assert [*offered] == ["a", "b", "c"]
+    assert offered["b"] is requested["b"]
+    assert offered["c"] is static["c"]
+
+
+def test_a_tool_of_another_server_takes_no_name_that_is_taken() -> None:
+    static, requested, remote = tools("a"), tools("b"), tools("b", "c", "a")
+    with capture_logs() as lines:
+        offered = offered_tools(static, requested, remote, asks_on=True)
+    assert [*offered] == ["a", "b", "c"]
+    assert offered["a"] is static["a"]
+    assert offered["b"] is requested["b"]
+    assert offered["c"] is remote["c"]
+    assert [(line["event"], line["tool"], line["reason"]) for line in lines] == [
+        ("tool_dropped", '"b"', "taken name"),
+        ("tool_dropped", '"a"', "taken name"),
+    ]
+
+
+ADDED: dict[str, Callable[[ToolSet, bool], dict[str, HostTool]]] = {
+    "of the turn": lambda added, asks_on: offered_tools(tools("a"), added, {}, asks_on=asks_on),
+    "of servers": lambda added, asks_on: offered_tools(tools("a"), {}, added, asks_on=asks_on),
+}
+
+
+@pytest.mark.parametrize("offer", ADDED.values(), ids=ADDED)
+@pytest.mark.parametrize(
+    ("asks_on", "names"), [(True, ["a", "c"]), (False, ["a", "ask_boss", "c"])]
+)
+def test_s7_an_added_tool_with_a_name_of_asks_is_dropped_with_a_warning(
+    names: list[str], offer: Callable[[ToolSet, bool], dict[str, HostTool]], *, asks_on: bool
 ) -> None:
     with capture_logs() as lines:
-        offered = offered_tools({}, tools("ask_boss", "c"), asks_on=asks_on)
+        offered = offer(tools("ask_boss", "c"), asks_on)
     assert [*offered] == names
     assert lines == (
         [
             {
-                "event": "request_tool_dropped",
+                "event": "tool_dropped",
                 "log_level": "warning",
                 "tool": '"ask_boss"',
                 "reason": "reserved name",
@@ -96,16 +134,19 @@ def test_a_request_tool_with_a_name_of_asks_is_dropped_with_a_warning(
     )
 
 
+@pytest.mark.parametrize("offer", ADDED.values(), ids=ADDED)
 @pytest.mark.parametrize("asks_on", [True, False])
-def test_a_request_tool_with_a_malformed_name_is_dropped_with_a_warning(*, asks_on: bool) -> None:
+def test_an_added_tool_with_a_malformed_name_is_dropped_with_a_warning(
+    offer: Callable[[ToolSet, bool], dict[str, HostTool]], *, asks_on: bool
+) -> None:
     with capture_logs() as lines:
-        offered = offered_tools(tools("a"), tools("9lives", "x" * 100), asks_on=asks_on)
+        offered = offer(tools("9lives", "x" * 100), asks_on)
     assert [*offered] == ["a"]
     assert [line["reason"] for line in lines] == ["malformed name"] * 2
 
 
 def test_a_tool_goes_by_its_own_name() -> None:
-    assert [*offered_tools({}, {"key": Named("own")}, asks_on=True)] == ["own"]
+    assert [*offered_tools({}, {"key": Named("own")}, {}, asks_on=True)] == ["own"]
 
 
 async def test_the_tools_of_a_turn_are_made_from_its_context() -> None:
@@ -120,6 +161,17 @@ async def test_the_tools_of_a_turn_are_made_from_its_context() -> None:
     assert [*await tools_of_turn(on, TURN)] == ["a", "mine"]
     assert [*await tools_of_turn(off, TURN)] == ["a", "mine", "ask_boss"]
     assert seen == [TURN, TURN]
+
+
+async def test_the_tools_of_other_servers_are_found_anew_for_every_turn() -> None:
+    found = [tools("far"), tools("away", "ask_boss")]
+
+    async def remote_tools() -> ToolSet:
+        return found.pop(0)
+
+    options = TurnOptions(ask_kinds=("choice",), tools=tools("a"), remote_tools=remote_tools)
+    assert [*await tools_of_turn(options, TURN)] == ["a", "far"]
+    assert [*await tools_of_turn(options, TURN)] == ["a", "away"]
 
 
 async def test_without_tools_for_this_turn_there_are_those_of_every_turn() -> None:

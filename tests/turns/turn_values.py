@@ -13,15 +13,13 @@ from parleyd.turns.ports import (
     AnswerOpening,
     CollectedAsk,
     Ending,
-    FailedTurn,
     Lease,
-    NamedAsks,
     OpenedTurn,
     Opening,
     PromptOpening,
     RetryOpening,
-    Situation,
 )
+from parleyd.turns.situations import FailedTurn, NamedAsks, Situation
 from parleyd.turns.state import SeenConversation, TurnPlace
 
 NOW = datetime(2027, 3, 1, 12, tzinfo=UTC)
@@ -80,6 +78,55 @@ def stored_ask(call_id: str = "call_plan", status: AskStatus = "pending") -> Ask
     )
 
 
+APPROVED = accepted({"confirmed": True})
+DENIED = accepted({"confirmed": False})
+DELETE_ARGS: dict[str, JsonValue] = {"count": 9007199254740993}
+WORDED: dict[str, JsonValue] = {
+    "prompt": "Allow delete? Deletes todos.",
+    "confirmLabel": "Allow",
+    "denyLabel": "Deny",
+}
+
+
+def stored_approval(ask_id: UUID | None = None, call_id: str = "apr_1") -> Ask:
+    """Returns the pending approval of a call of `delete`."""
+    return Ask(
+        id=ask_id or uuid4(),
+        conversation_id=CONVERSATION,
+        chain_id=ROOT,
+        owner="ada",
+        tool_call_id=call_id,
+        kind="confirm",
+        origin="approval",
+        tool_name="delete",
+        tool_args=DELETE_ARGS,
+        input=WORDED,
+        simple=to_simple_card("confirm", WORDED, call_id),
+        status="pending",
+        create_time=NOW - timedelta(hours=1),
+    )
+
+
+def guarded_call(call_id: str, ask_id: UUID | None, tool_name: str = "delete") -> StepCall:
+    """Returns a call that needs an approval; without `ask_id` it is not the first of its step."""
+    return StepCall(
+        tool_call_id=call_id,
+        provider_call_id=f"of_{call_id}",
+        tool_name=tool_name,
+        args=DELETE_ARGS,
+        role="approval",
+        ask_id=ask_id,
+    )
+
+
+def collected_approval(
+    call_id: str = "call_delete", worded: dict[str, JsonValue] = WORDED
+) -> CollectedAsk:
+    key = uuid4()
+    call = guarded_call(call_id, key)
+    return CollectedAsk(call, key, "confirm", worded, "apr_own", "apr_spare", "approval")
+
+
 NO_ASKS = NamedAsks()
 
 
@@ -115,7 +162,7 @@ def collected(call_id: str, *, provider_id: str | None = None) -> CollectedAsk:
         role="ask",
         ask_id=key,
     )
-    return CollectedAsk(call, key, "choice", PLAN, f"spare_of_{call_id}")
+    return CollectedAsk(call, key, "choice", PLAN, call_id, f"spare_of_{call_id}")
 
 
 def invalid(call_id: str) -> StepCall:

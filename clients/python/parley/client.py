@@ -22,11 +22,13 @@ from grpc import aio
 from parley.v1.ask_contract_pb2_grpc import AskContractServiceStub
 from parley.v1.asks_pb2 import AskFieldErrors
 from parley.v1.conversations_pb2_grpc import ConversationServiceStub
+from parley.v1.files_pb2_grpc import FileServiceStub
 from parley.v1.turns_pb2_grpc import TurnServiceStub
 
 if TYPE_CHECKING:
     from parley.v1.ask_contract_pb2_grpc import AskContractServiceAsyncStub
     from parley.v1.conversations_pb2_grpc import ConversationServiceAsyncStub
+    from parley.v1.files_pb2_grpc import FileServiceAsyncStub
     from parley.v1.turns_pb2_grpc import TurnServiceAsyncStub
 
 Token: TypeAlias = str | Callable[[], str | Awaitable[str]]
@@ -43,7 +45,7 @@ def connect(
     Without `credentials` nothing is encrypted, the token included: for this machine, or behind a
     proxy that encrypts. `grpc.ssl_channel_credentials()` encrypts.
     """
-    interceptors = [_UnaryCalls(token), _StreamingCalls(token)]
+    interceptors = [_UnaryCalls(token), _StreamingCalls(token), _Uploads(token)]
     if credentials:
         return Client(aio.secure_channel(target, credentials, interceptors=interceptors))
     return Client(aio.insecure_channel(target, interceptors=interceptors))
@@ -56,6 +58,7 @@ class Client:
         self.channel = channel
         self.turns: TurnServiceAsyncStub = TurnServiceStub(channel)
         self.conversations: ConversationServiceAsyncStub = ConversationServiceStub(channel)
+        self.files: FileServiceAsyncStub = FileServiceStub(channel)
         self.contract: AskContractServiceAsyncStub = AskContractServiceStub(channel)
 
     async def close(self) -> None:
@@ -156,3 +159,17 @@ class _StreamingCalls(aio.UnaryStreamClientInterceptor):
         self, continuation: _Continue, client_call_details: aio.ClientCallDetails, request: object
     ) -> Any:  # noqa: ANN401 - what `continuation` returns
         return await continuation(await _authorized(self._token, client_call_details), request)
+
+
+class _Uploads(aio.StreamUnaryClientInterceptor):
+    def __init__(self, token: Token) -> None:
+        self._token = token
+
+    async def intercept_stream_unary(
+        self,
+        continuation: _Continue,
+        client_call_details: aio.ClientCallDetails,
+        request_iterator: object,
+    ) -> Any:  # noqa: ANN401 - what `continuation` returns
+        details = await _authorized(self._token, client_call_details)
+        return await continuation(details, request_iterator)

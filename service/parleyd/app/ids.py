@@ -12,6 +12,14 @@ class RandomIds:
         """Returns a random id of a row (version 4)."""
         return uuid4()
 
+    def ulid(self) -> str:
+        """Returns a fresh ULID, with 80 random bits."""
+        return str(ULID())
+
     def call_id(self) -> str:
-        """Returns a fresh public id of a tool call, `call_<ulid>`, with 80 random bits."""
-        return f"call_{ULID()}"
+        """Returns a fresh public id of a tool call, `call_<ulid>`."""
+        return f"call_{self.ulid()}"
+
+    def approval_id(self) -> str:
+        """Returns a fresh public id of an approval, `apr_<ulid>`."""
+        return f"apr_{self.ulid()}"

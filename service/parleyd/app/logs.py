@@ -10,7 +10,10 @@ import structlog
 if TYPE_CHECKING:
     from structlog.typing import ExcInfo, Processor
 
-LOUD_LIBRARIES = ("alembic", "asyncio", "google_genai", "httpx", "httpx2", "sqlalchemy")
+LOUD_LIBRARIES = (
+    *("alembic", "asyncio", "google_genai", "httpx", "httpx2", "sqlalchemy"),
+    *("mcp", "client"),  # the second is what the SDK of MCP calls its client
+)
 """Speak from a warning on; some of them would otherwise repeat what people wrote."""
 
 

@@ -4,7 +4,9 @@
 """
 
 import difflib
+import json
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from ipaddress import ip_address
@@ -38,11 +40,17 @@ from parleyd.contract import limits
 from parleyd.contract.asks.ask import AskKind
 from parleyd.contract.asks.kinds import ASK_KINDS
 from parleyd.rpc.auth import ALGORITHMS
+from parleyd.tools import McpServer
 
+_SERVER_NAME = re.compile("[A-Za-z_][A-Za-z0-9_-]{0,31}")
 PREFIX = "PARLEY_"
 CONFIG = "PARLEY_CONFIG"
 DEMO_MODEL = "demo"
 """The name of the keyless agent that ships with the service."""
+NO_FILES = "none"
+"""The file store of a deployment that keeps no files."""
+FILE_BYTES_MAX = 100 * 1024 * 1024
+"""What `file_bytes` may be at most: a file that a model is shown is in memory as a whole."""
 GEMINI_MODEL = "gemini-flash-latest"
 """What answers where there is a key and no model is named: Google's latest release of its kind."""
 
@@ -112,6 +120,20 @@ class Settings(BaseModel):
     """Host tools by import path, `module:name`, or `module` for all of it."""
     request_tools: str | None = Field(default=None, min_length=1)
     """`module:function` that makes the tools of one turn."""
+    mcp_servers: Annotated[dict[str, McpServer], NoDecode] = {}
+    """MCP servers by name, whose tools the agent may call. In a variable: JSON."""
+    approval_wordings: Annotated[dict[str, str], NoDecode] = {}
+    """`module:function` by the name of the tool whose approvals it words."""
+
+    file_store: str | None = Field(default=None, min_length=1)
+    """Where files are kept: a folder or the URL of a bucket; `none` keeps none.
+
+    Unset: the folder `files` in `data_dir`.
+    """
+    file_bytes: int = Field(default=limits.FILE_BYTES, ge=1, le=FILE_BYTES_MAX)
+    """The size of one file at most."""
+    uploads: bool = True
+    """Lets people upload files and attach them to messages."""
 
     turn_seconds: float = Field(default=limits.TURN_SECONDS, gt=0)
     model_idle_seconds: float = Field(default=limits.MODEL_IDLE_SECONDS, gt=0)
@@ -131,6 +153,13 @@ class Settings(BaseModel):
         return self.environment == "development"
 
     @property
+    def file_place(self) -> str | None:
+        """Where files are kept; None where they are not."""
+        if self.file_store is None:
+            return str(self.data_dir.absolute() / "files")
+        return None if self.file_store == NO_FILES else self.file_store
+
+    @property
     def uses_gemini(self) -> bool:
         """Tells whether Gemini answers."""
         return self.gemini_api_key is not None and self.model != DEMO_MODEL
@@ -147,6 +176,37 @@ class Settings(BaseModel):
         if isinstance(value, str):
             return tuple(item.strip() for item in value.split(",") if item.strip())
         return value
+
+    @field_validator("approval_wordings", mode="before")
+    @classmethod
+    def _read_table(cls, value: object) -> object:
+        """Reads a table as a variable spells it, as JSON."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except ValueError as error:
+            raise ValueError('it has to be JSON, like {"tool": "module:function"}') from error
+
+    @field_validator("mcp_servers", mode="before")
+    @classmethod
+    def _read_json(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except ValueError as error:
+            raise ValueError(f"it is no JSON: {error}") from error
+
+    @field_validator("mcp_servers")
+    @classmethod
+    def _name_servers(cls, servers: dict[str, McpServer]) -> dict[str, McpServer]:
+        if refused := [name for name in servers if not _SERVER_NAME.fullmatch(name)]:
+            raise ValueError(
+                f"no server can be called {refused[0]!r}: use letters, digits, `_` and `-`, at "
+                "most 32, beginning with a letter or `_`"
+            )
+        return servers
 
     @field_validator("jwt_algorithms")
     @classmethod
@@ -185,6 +245,15 @@ class Settings(BaseModel):
             raise ValueError(
                 f"In development the service listens on this machine alone, not on {self.host!r}: "
                 "leave PARLEY_HOST out, or leave development and configure an issuer."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _agree_on_files(self) -> Self:
+        if self.file_place is None and "uploads" in self.model_fields_set and self.uploads:
+            raise ValueError(
+                "PARLEY_FILE_STORE is 'none', which keeps no files, and PARLEY_UPLOADS lets people "
+                "upload some: leave one out."
             )
         return self
 
@@ -305,16 +374,37 @@ def _sentence(fault: ErrorDetails, variables: Mapping[str, str], path: Path | No
     if not fault["loc"]:
         return message
     field = str(fault["loc"][0])
+    name = _variable(field)
+    in_file = path if path and name not in variables else None
+    if field == "mcp_servers" and len(fault["loc"]) > 1:
+        return _sentence_on_server(fault, f"{in_file or name}")
     if fault["type"] == "literal_error":
         message = f"{fault['input']!r} is not {fault.get('ctx', {}).get('expected')}"
     if fault["type"] == "extra_forbidden":
         near = _nearest(field)
         instead = f"write {near}, or " if near else ""
         return f"There is no setting {field!r} in {path}: {instead}leave it out."
-    name = _variable(field)
-    if path and name not in variables:
+    if in_file:
         name = f"{field!r} in {path}"
     return f"{name} can't be used: {message[0].lower()}{message[1:].rstrip('.')}."
+
+
+def _sentence_on_server(fault: ErrorDetails, place: str) -> str:
+    """Returns one fault of what is said of an MCP server as a sentence."""
+    server, *inside = fault["loc"][1:]
+    names = ".".join(str(name) for name in inside)
+    message = fault["msg"].removeprefix("Value error, ").rstrip(".")
+    if fault["type"] == "extra_forbidden":
+        near = next(iter(difflib.get_close_matches(names, McpServer.model_fields, n=1)), None)
+        instead = f"write {near}, or " if near else ""
+        return f"The MCP server {server!r} in {place} has no {names!r}: {instead}leave it out."
+    if fault["type"] == "literal_error":
+        message = f"{fault['input']!r} is not {fault.get('ctx', {}).get('expected')}"
+    at = f", at {names}" if names else ""
+    return (
+        f"The MCP server {server!r} in {place} can't be used{at}: {message[0].lower()}"
+        f"{message[1:]}."
+    )
 
 
 def _nearest(field: str) -> str | None:

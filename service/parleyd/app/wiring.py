@@ -5,13 +5,14 @@ import os
 import socket
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from uuid import uuid4
 
 import structlog
 
 from parleyd.app.database import migrated_database
+from parleyd.app.demo_tools import with_demo_tools
 from parleyd.app.faults import CommandFailed, ConfigurationError
 from parleyd.app.identity import authenticator_of
 from parleyd.app.ids import RandomIds
@@ -20,31 +21,43 @@ from parleyd.contract import limits
 from parleyd.models.demo import DemoModel
 from parleyd.rpc.auth import Authenticator
 from parleyd.rpc.server import Serving, build_server
+from parleyd.store.byte_stores import StoreUnusable, byte_store_of
 from parleyd.store.conversations import PostgresConversationStore
 from parleyd.store.engine import create_engine
+from parleyd.store.files import PostgresFileRows
 from parleyd.store.leases import PostgresLeaseStore
 from parleyd.store.notifications import Listener
 from parleyd.store.reading import PostgresTurnReader
 from parleyd.store.requests import PostgresRequestLog
 from parleyd.store.retention import clear_old_rows
+from parleyd.store.todos import PostgresTodos
 from parleyd.store.turns import PostgresTurnStore
-from parleyd.tools import ToolsUnusable, load_prompt_hook, load_request_tools, load_tools
+from parleyd.tools import (
+    ToolsUnusable,
+    load_approval_wordings,
+    load_prompt_hook,
+    load_request_tools,
+    load_tools,
+    mcp_tools,
+)
 from parleyd.turns.chain_memory import ChainMemory
 from parleyd.turns.deployment import Deployment
+from parleyd.turns.file_store import ByteStore, FileRows
+from parleyd.turns.files import Files
 from parleyd.turns.followers import Followers
 from parleyd.turns.leases import Leases
 from parleyd.turns.model import Model
 from parleyd.turns.options import TurnLimits, TurnOptions
-from parleyd.turns.ports import TurnStore
+from parleyd.turns.ports import Ids, TurnStore
 from parleyd.turns.request_log import RequestLog
 from parleyd.turns.rounds import rounds
-from parleyd.turns.tools import HostTool, RequestTools
+from parleyd.turns.tools import ApprovalWording, HostTool, RequestTools
 from parleyd.turns.turns import Turns
 
 STOP_SECONDS: Final = limits.STOP_SECONDS + 5.0
 """How long running turns may take to be handed over when the service stops, tools included."""
 CLEARING_SECONDS: Final = 600
-"""How often old rows are cleared."""
+"""How often old rows are cleared, and files swept."""
 DEMO_PAUSE_SECONDS: Final = 0.02
 
 log = structlog.stdlib.get_logger()
@@ -54,7 +67,7 @@ log = structlog.stdlib.get_logger()
 class Replacements:
     """Parts that stand in for those the settings name: what tests replace, and nothing else can.
 
-    `wrap_store` and `wrap_log` put something around the real ones.
+    `wrap_store`, `wrap_log` and `wrap_bytes` put something around the real ones.
     """
 
     authenticator: Authenticator | None = None
@@ -62,8 +75,12 @@ class Replacements:
     model_of_key: Callable[[str], Model] | None = None
     tools: Mapping[str, HostTool] = field(default_factory=dict[str, HostTool])
     request_tools: RequestTools | None = None
+    approval_wordings: Mapping[str, ApprovalWording] = field(
+        default_factory=dict[str, ApprovalWording]
+    )
     wrap_store: Callable[[TurnStore], TurnStore] = lambda store: store
     wrap_log: Callable[[RequestLog], RequestLog] = lambda request_log: request_log
+    wrap_bytes: Callable[[ByteStore], ByteStore] = lambda store: store
 
 
 class RunningService:
@@ -92,7 +109,7 @@ async def running_service(
     Where there is no model turns are refused.
 
     Raises:
-        ConfigurationError: Nobody is trusted, or a tool can't be used.
+        ConfigurationError: Nobody is trusted, or a tool or the file store can't be used.
         CommandFailed: The address can't be had.
     """
     instead = replacements or Replacements()
@@ -106,12 +123,22 @@ async def running_service(
         stack.push_async_callback(renewing.dispose)
         request_log = await stack.enter_async_context(PostgresRequestLog(engine))
         ids, reader = RandomIds(), PostgresTurnReader(engine)
+        files = _files_of(settings, PostgresFileRows(engine), ids, instead.wrap_bytes)
         followers = Followers(reader)
         model, title_model = instead.model, None
         if model is None:
             model, title_model = _models_of(settings, stack)
         if model is None:
             log.warning("no_model", hint="turns are refused; set GEMINI_API_KEY")
+        try:
+            remote_tools = await stack.enter_async_context(mcp_tools(settings.mcp_servers))
+        except ToolsUnusable as error:
+            raise ConfigurationError(str(error)) from error
+        if settings.mcp_servers:
+            options = replace(options, remote_tools=remote_tools)
+        _warn_of_idle_wordings(options)
+        if isinstance(model, DemoModel):
+            options = with_demo_tools(options, PostgresTodos(engine))
         shared = Deployment(
             store=instead.wrap_store(PostgresTurnStore(engine)),
             leases=PostgresLeaseStore(engine, renewing, turn_seconds=settings.turn_seconds),
@@ -125,6 +152,7 @@ async def running_service(
             holder=f"{socket.gethostname()}:{os.getpid()}:{uuid4()}",
             followers=followers,
             chains=ChainMemory(),
+            files=files,
         )
         turns = Turns(shared)
         leases = Leases(shared, turns)
@@ -141,6 +169,8 @@ async def running_service(
         serving = await build_server(
             turns=turns,
             conversations=PostgresConversationStore(engine),
+            files=files,
+            uploads=options.uploads,
             authenticator=authenticator,
             ids=ids,
         )
@@ -163,6 +193,7 @@ async def running_service(
             rounds("poll", limits.POLL_SECONDS, followers.poll),
             rounds("take_turns", limits.REAPER_SECONDS, leases.take_due, leases.released),
             rounds("clear_old_rows", CLEARING_SECONDS, clear),
+            *([rounds("sweep_files", CLEARING_SECONDS, files.sweep)] if files else []),
         ):
             await stack.enter_async_context(_running(work))
         yield service
@@ -203,6 +234,7 @@ def _options_of(settings: Settings, instead: Replacements) -> TurnOptions:
         tools = load_tools(settings.tools, asks_on=asks_on)
         request_tools = settings.request_tools and load_request_tools(settings.request_tools)
         hook = settings.system_prompt_hook and load_prompt_hook(settings.system_prompt_hook)
+        wordings = load_approval_wordings(settings.approval_wordings)
     except ToolsUnusable as error:
         raise ConfigurationError(str(error)) from error
     return TurnOptions(
@@ -212,6 +244,8 @@ def _options_of(settings: Settings, instead: Replacements) -> TurnOptions:
         allow_client_system_instruction=settings.allow_client_system_instruction,
         tools={**tools, **instead.tools},
         request_tools=instead.request_tools or request_tools or None,
+        approval_wordings={**wordings, **instead.approval_wordings},
+        uploads=settings.uploads,
         limits=TurnLimits(
             turn_seconds=settings.turn_seconds,
             model_idle_seconds=settings.model_idle_seconds,
@@ -220,8 +254,31 @@ def _options_of(settings: Settings, instead: Replacements) -> TurnOptions:
             owner_turns=settings.owner_turns,
             conversation_turns=settings.conversation_turns,
             owner_streams=settings.owner_streams,
+            file_bytes=settings.file_bytes,
         ),
     )
+
+
+def _files_of(
+    settings: Settings, rows: FileRows, ids: Ids, wrapped: Callable[[ByteStore], ByteStore]
+) -> Files | None:
+    """Returns what keeps files, if the deployment does."""
+    place = settings.file_place
+    if place is None:
+        return None
+    try:
+        store = byte_store_of(place)
+    except StoreUnusable as error:
+        raise ConfigurationError(f"PARLEY_FILE_STORE can't be used: {error}") from error
+    return Files(rows, wrapped(store), ids, file_bytes=settings.file_bytes)
+
+
+def _warn_of_idle_wordings(options: TurnOptions) -> None:
+    """Warns of wordings for tools that there are not, where no others can come later."""
+    if options.request_tools or options.remote_tools:
+        return
+    for name in options.approval_wordings.keys() - options.tools.keys():
+        log.warning("approval_wording_idle", tool=name, hint="no tool has this name")
 
 
 def _models_of(settings: Settings, stack: AsyncExitStack) -> tuple[Model | None, Model | None]:

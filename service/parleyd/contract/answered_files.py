@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import NamedTuple
+from uuid import UUID
 
 from pydantic import JsonValue
 
@@ -42,6 +43,13 @@ def stored_answer(response: JsonObject, kept: Sequence[KeptFile]) -> dict[str, J
         for declared, file in zip(answered, kept, strict=True)
     ]
     return accepted({"files": files})
+
+
+def kept_files(envelope: JsonObject) -> tuple[UUID, ...]:
+    """Returns where the files of a stored answer are kept, in its order; some may not be kept."""
+    content = envelope.get("content")
+    listed = objects_at(content, "files") if isinstance(content, dict) else ()
+    return tuple(UUID(kept) for file in listed if (kept := string_at(file, "fileId")))
 
 
 def shown_text(data: bytes) -> str:

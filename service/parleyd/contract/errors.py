@@ -5,18 +5,22 @@
     ├─ Malformed                 the request itself; carries field errors
     │  ├─ PromptRequired  ToolCallIdRequired  ButtonIdRequired  TurnIdRequired
     │  ├─ ConversationRequired  UnknownSurface  UnknownButton  InvalidRating
-    │  ├─ InvalidAnswer  InvalidAsk  InvalidRequest
+    │  ├─ InvalidAnswer  InvalidAsk  InvalidRequest  InvalidAttachment
+    │  ├─ FileTypeNotAllowed  FileMismatch
     │  └─ AnswerWhileAsksOff
-    ├─ AsksOff
+    ├─ AsksOff  FilesOff  UploadsOff
     ├─ NotOwner
     ├─ OptionForbidden
-    ├─ ConversationNotFound  TurnNotFound  MessageNotFound
+    ├─ ConversationNotFound  TurnNotFound  MessageNotFound  FileNotFound
     ├─ TurnNotRetryable
     ├─ AskNotPending
+    ├─ ToolUnavailable
+    ├─ FileTooLarge
     ├─ RequestIdReused
     ├─ RateLimited
     ├─ EventsExpired
     ├─ ModelNotConfigured
+    ├─ AttachmentNotStored
     └─ Unavailable
 
 A turn that fails after it started is no error of a call but a `TurnError` with one of the
@@ -68,6 +72,15 @@ class Reason(StrEnum):
     TURN_TIMEOUT = "TURN_TIMEOUT"
     TURN_TOO_LARGE = "TURN_TOO_LARGE"
     INTERRUPTED = "INTERRUPTED"
+    TOOL_UNAVAILABLE = "TOOL_UNAVAILABLE"
+    INVALID_ATTACHMENT = "INVALID_ATTACHMENT"
+    FILE_TYPE_NOT_ALLOWED = "FILE_TYPE_NOT_ALLOWED"
+    MIME_MISMATCH = "MIME_MISMATCH"
+    FILE_TOO_LARGE = "FILE_TOO_LARGE"
+    UPLOADS_DISABLED = "UPLOADS_DISABLED"
+    FILE_NOT_FOUND = "FILE_NOT_FOUND"
+    ATTACHMENT_UPLOAD_FAILED = "ATTACHMENT_UPLOAD_FAILED"
+    FILES_DISABLED = "FILES_DISABLED"
 
 
 TURN_REASONS = frozenset(
@@ -179,6 +192,24 @@ class InvalidRating(Malformed):
     reason = Reason.INVALID_RATING
 
 
+class InvalidAttachment(Malformed):
+    """An attachment of the wrong type, scheme or encoding, or one that is not the caller's."""
+
+    reason = Reason.INVALID_ATTACHMENT
+
+
+class FileTypeNotAllowed(Malformed):
+    """An upload of a type that is not taken."""
+
+    reason = Reason.FILE_TYPE_NOT_ALLOWED
+
+
+class FileMismatch(Malformed):
+    """An upload whose bytes are not of the type that its header says."""
+
+    reason = Reason.MIME_MISMATCH
+
+
 class AnswerWhileAsksOff(Malformed):
     """An answer or a button in a deployment that has asks switched off."""
 
@@ -196,13 +227,33 @@ class AsksOff(ParleyError):
         return {"http_status": "404"}
 
 
+class FilesOff(ParleyError):
+    """A call that needs a file store, or one that makes URLs."""
+
+    reason = Reason.FILES_DISABLED
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """Returns the HTTP status that the gateway sends instead of its own."""
+        return {"http_status": "404"}
+
+
+class UploadsOff(ParleyError):
+    """The deployment takes no uploads and no attachments."""
+
+    reason = Reason.UPLOADS_DISABLED
+
+    def __init__(self) -> None:
+        super().__init__("This deployment takes no uploads; send text alone.")
+
+
 class NotOwner(ParleyError):
-    """The conversation belongs to someone else."""
+    """The conversation or the file belongs to someone else."""
 
     reason = Reason.NOT_OWNER
 
-    def __init__(self) -> None:
-        super().__init__("This conversation belongs to someone else.")
+    def __init__(self, what: Literal["conversation", "file"] = "conversation") -> None:
+        super().__init__(f"This {what} belongs to someone else.")
 
 
 class OptionForbidden(ParleyError):
@@ -245,6 +296,48 @@ class MessageNotFound(ParleyError):
 
     def __init__(self, message_id: int) -> None:
         super().__init__(f"The conversation has no message {message_id}.")
+
+
+class FileNotFound(ParleyError):
+    """No such file of the caller's: it never was, is deleted, or is someone else's."""
+
+    reason = Reason.FILE_NOT_FOUND
+
+    def __init__(self, file_id: UUID) -> None:
+        super().__init__(f"There is no file {file_id} of yours.")
+
+
+class FileTooLarge(ParleyError):
+    """A file over the cap of `limit` bytes."""
+
+    reason = Reason.FILE_TOO_LARGE
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"A file may have at most {limit} bytes; send a smaller one.")
+        self.limit = limit
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """Returns the cap, and the HTTP status that the gateway sends instead of its own."""
+        return {"limit": str(self.limit), "http_status": "413"}
+
+
+class ToolUnavailable(ParleyError):
+    """The tool of an approval is not here at the moment; the ask stays pending (9.5)."""
+
+    reason = Reason.TOOL_UNAVAILABLE
+
+    def __init__(self, tool_name: str) -> None:
+        super().__init__(
+            f"The tool {tool_name!r} can't be run by this server at the moment. The approval stays "
+            "pending: approve it later, or deny it now."
+        )
+        self.tool_name = tool_name
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """Returns the tool's name."""
+        return {"tool_name": self.tool_name}
 
 
 class TurnNotRetryable(ParleyError):
@@ -389,6 +482,20 @@ class ModelNotConfigured(ParleyError):
 
     def __init__(self) -> None:
         super().__init__("This deployment has no model configured.")
+
+
+class AttachmentNotStored(ParleyError):
+    """A file that came with a message or an answer could not be stored. Nothing was."""
+
+    reason = Reason.ATTACHMENT_UPLOAD_FAILED
+
+    def __init__(self) -> None:
+        super().__init__("The files could not be stored. Nothing was; send the request again.")
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """Returns the HTTP status that the gateway sends instead of its own."""
+        return {"http_status": "502"}
 
 
 class Unavailable(ParleyError):

@@ -56,6 +56,7 @@ class ToolReturned(Value):
     """A tool call has its result.
 
     A failed call has `{"error": …}`; where nobody knows what became of it, `outcome` is `unknown`.
+    One that was not approved has `{"approved": false, "reason": …}`, and that reason as `denied`.
     """
 
     kind: Literal["tool_result"] = "tool_result"
@@ -63,10 +64,27 @@ class ToolReturned(Value):
     tool_name: str
     result: JsonValue
     is_error: bool
+    denied: str | None = None
+
+
+class FileReturned(Value):
+    """A tool returned a file. Its `ToolReturned` follows.
+
+    Without `file_id` the deployment keeps no files, and the bytes are gone.
+    """
+
+    kind: Literal["file"] = "file"
+    tool_call_id: str
+    filename: str
+    mime_type: str
+    file_id: UUID | None = None
 
 
 class Asked(Value):
-    """The agent asks. The ask is stored: an answer sent on receipt can't be too early."""
+    """The agent asks. The ask is stored: an answer sent on receipt can't be too early.
+
+    `tool_name` and `tool_args` are those of an approval: what it guards and will run.
+    """
 
     kind: Literal["ask"] = "ask"
     conversation_id: UUID
@@ -75,6 +93,8 @@ class Asked(Value):
     input: dict[str, JsonValue]
     simple: SimpleCard
     origin: AskOrigin
+    tool_name: str | None = None
+    tool_args: JsonValue = None
 
 
 class Failed(Value):
@@ -97,7 +117,16 @@ class Done(Value):
 
 
 EventBody: TypeAlias = (
-    Started | AskResolved | Resumed | Text | ToolCalled | ToolReturned | Asked | Failed | Done
+    Started
+    | AskResolved
+    | Resumed
+    | Text
+    | ToolCalled
+    | FileReturned
+    | ToolReturned
+    | Asked
+    | Failed
+    | Done
 )
 
 

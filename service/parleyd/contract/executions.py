@@ -22,13 +22,18 @@ UNKNOWN_RESULT: dict[str, JsonValue] = {"error": UNKNOWN_OUTCOME, "outcome": "un
 
 
 class ToolStart(Value):
-    """A host call that is about to run. `args` are in storable form."""
+    """A host call that is about to run. `args` are in storable form.
+
+    `approval_ask_id` names the approval that lets it run, where it needs one: no other call ever
+    runs on it.
+    """
 
     step_no: int
     call_index: int
     tool_call_id: str
     tool_name: str
     args: JsonValue
+    approval_ask_id: UUID | None = None
 
 
 class Execution(ToolStart):

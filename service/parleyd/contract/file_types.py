@@ -1,6 +1,8 @@
 """The types of file an answer may hold, and what their bytes begin with (spec asks FI2, FI6)."""
 
-from collections.abc import Mapping
+from codecs import getincrementaldecoder
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Final, Literal, TypeAlias
 
 from parleyd.contract import limits
@@ -32,6 +34,8 @@ _SIGNATURES: Final = (
     (b"GIF89a", "image/gif"),
     (b"%PDF-", "application/pdf"),
 )
+_SIGN_BYTES: Final = 12
+"""What the longest of the signs takes, that of WebP."""
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
 
@@ -72,13 +76,25 @@ def too_large(position: int, size: int, cap: int) -> Fault:
 
 def is_of_type(data: bytes, mime_type: str) -> bool:
     """Tells whether bytes are what `mime_type` says; of types but `FILE_TYPES` none are (FI6)."""
-    signed = _signed_type(data)
-    if mime_type not in TEXT_TYPES:
-        return signed is not None and signed == mime_type
-    text = None if signed else _text(data)
-    if text is None:
-        return False
-    return mime_type != JSON_TYPE or is_json(text.removeprefix(_BYTE_ORDER_MARK))
+    return pieces_are_of_type((data,), mime_type)
+
+
+def pieces_are_of_type(pieces: Iterable[bytes], mime_type: str) -> bool:
+    """Tells of bytes that come in pieces whether they are what `mime_type` says (FI6).
+
+    Takes no more of them than it needs, and holds all at once only to read JSON.
+    """
+    if mime_type == JSON_TYPE:
+        data = b"".join(pieces)
+        text = None if _signed_type(data) else _text(data)
+        return text is not None and is_json(text.removeprefix(_BYTE_ORDER_MARK))
+    left, start = iter(pieces), b""
+    while len(start) < _SIGN_BYTES and (piece := next(left, None)) is not None:
+        start += piece
+    signed = _signed_type(start)
+    if mime_type in TEXT_TYPES:
+        return signed is None and _is_text(chain((start,), left))
+    return signed is not None and signed == mime_type
 
 
 def _signed_type(data: bytes) -> str | None:
@@ -96,3 +112,16 @@ def _text(data: bytes) -> str | None:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return None
+
+
+def _is_text(pieces: Iterable[bytes]) -> bool:
+    decoder = getincrementaldecoder("utf-8")()
+    try:
+        for piece in pieces:
+            if b"\0" in piece:
+                return False
+            decoder.decode(piece)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True

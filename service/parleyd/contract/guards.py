@@ -6,6 +6,7 @@ from typing import Final
 
 from parleyd.contract import limits
 from parleyd.contract.asks.kind import AskKind
+from parleyd.contract.cards import SimpleCard, to_simple_card
 from parleyd.contract.field_errors import Code, Fault, FieldError, in_order, named
 from parleyd.contract.json import JsonObject, flag_at, string_at
 from parleyd.contract.text import units
@@ -18,6 +19,45 @@ _HIDDEN = re.compile(
     "\u2060-\u2064\u2066-\u2069\u3164\ufeff\U000e0000-\U000e0fff]"
 )
 """Characters that can't be seen or that turn the direction of text; a line break is neither."""
+
+_APPROVE: Final = "approve"
+
+
+def hides_something(text: str) -> bool:
+    """Tells whether a text has characters that nobody sees, or that turn its direction."""
+    return _HIDDEN.search(text) is not None
+
+
+def guarded_card(
+    kind: AskKind, ask_input: JsonObject, tool_call_id: str, *, approval: bool
+) -> SimpleCard:
+    """Returns the card of a valid ask, guarded where it lets something happen.
+
+    That is the card of every approval and of every destructive confirm.
+    """
+    card = to_simple_card(kind, ask_input, tool_call_id)
+    if approval or (kind == "confirm" and flag_at(ask_input, "destructive")):
+        return guard_card(ask_input, card)
+    return card
+
+
+def guard_card(ask_input: JsonObject, card: SimpleCard) -> SimpleCard:
+    """Returns the card of a confirm, without `approve` unless it shows all and hides nothing.
+
+    Whoever can't see what they approve goes to the full app then; to deny stays possible.
+    """
+    title, text = string_at(ask_input, "title"), string_at(ask_input, "prompt") or ""
+    shown = [string_at(ask_input, key) or "" for key in _SHOWN]
+    if (card.title, card.text) == (title, text) and not any(map(hides_something, shown)):
+        return card
+    buttons = tuple(button for button in card.buttons if button.id != _APPROVE)
+    return card.model_copy(update={"buttons": buttons, "handoff": True})
+
+
+def is_narrowed(ask_input: JsonObject) -> bool:
+    """Tells whether the guard would narrow the card of a valid confirm."""
+    card = to_simple_card("confirm", ask_input, "any")
+    return guard_card(ask_input, card) is not card
 
 
 def check_on_small_screen(kind: AskKind, ask_input: JsonObject) -> tuple[FieldError, ...]:

@@ -83,6 +83,21 @@ CONVERSATION_PROJECT_CHARACTERS: Final = 200
 TOOL_CALL_ID_CHARACTERS: Final = 128
 """A provider's call id that is longer gets a public id of ours."""
 
+ATTACHMENTS_MAX: Final = 10
+"""Images and files of one message."""
+HISTORY_MEDIA_BYTES: Final = 16 * 1024 * 1024
+"""Of the files of earlier messages that one turn shows the model, the newest first."""
+CHUNK_BYTES: Final = 1024 * 1024
+"""Of one chunk of an upload at most."""
+DOWNLOAD_CHUNK_BYTES: Final = 256 * 1024
+UPLOAD_SILENCE_SECONDS: Final = 60
+"""How long an upload may go without a chunk."""
+OWNER_TRANSFERS: Final = 16
+"""Open uploads and downloads of one owner in one process."""
+FILE_URL_SECONDS: Final = 3600
+UNUSED_FILE_HOURS: Final = 24
+"""How long a file is kept that no message and no answer refers to."""
+
 PENDING_ASKS_PAGE: Final = 50
 PENDING_ASKS_PAGE_MAX: Final = 200
 CONVERSATIONS_PAGE: Final = 50
@@ -107,6 +122,8 @@ MODEL_WAIT_SECONDS: Final = 10
 TOOL_SECONDS: Final = 60
 HOOK_SECONDS: Final = 10
 """How long the deployment's own functions for tools and system prompt of a turn may take."""
+APPROVAL_HOOK_SECONDS: Final = 2
+"""How long they may take to say whether a call needs an approval, and in which words."""
 STOP_SECONDS: Final = 30
 """How long running tools may go on when the process stops."""
 LEASE_SECONDS: Final = 10

@@ -9,9 +9,9 @@ from pydantic import BeforeValidator, JsonValue, PlainSerializer
 from parleyd.contract.text import storable
 from parleyd.contract.value import Value
 
-CallRole: TypeAlias = Literal["ask", "host", "invalid"]
-"""`ask`: a valid ask. `host`: a host tool with arguments that fit. `invalid`: a call that can't
-run; `error` is what the model reads."""
+CallRole: TypeAlias = Literal["ask", "host", "approval", "invalid"]
+"""`ask`: a valid ask. `host`: a host tool with arguments that fit. `approval`: one that may run
+only once it is approved. `invalid`: a call that can't run; `error` is what the model reads."""
 
 
 def _kept(provider_id: str) -> str | dict[str, str]:
@@ -38,7 +38,8 @@ class StepCall(Value):
     """A tool call of a step, in the order of the model's message.
 
     `tool_call_id` is the public id; `provider_call_id` is the provider's own, where it gave one,
-    and the only one that goes back to it. `args` are in storable form.
+    and the only one that goes back to it. `args` are in storable form. `ask_id` names the ask that
+    the call makes; of an approval only where it is the first ask of its step (spec turns 9.4, 9.6).
     """
 
     tool_call_id: str

@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import JsonValue, SecretStr
 
 from parleyd.contract.asks.ask import Ask
+from parleyd.contract.attachments import Attachment
 from parleyd.contract.errors import Reason
 from parleyd.contract.surfaces import Surface
 from parleyd.contract.value import Value
@@ -20,6 +21,7 @@ class PromptInput(Value):
 
     kind: Literal["prompt"] = "prompt"
     text: str
+    attachments: tuple[Attachment, ...] = ()
 
 
 class AnswerInput(Value):

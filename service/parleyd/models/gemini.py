@@ -17,12 +17,15 @@ from parleyd.models.gemini_failures import (
     failure_of_error,
     failure_of_finish,
 )
+from parleyd.models.gemini_files import takes_files_in_results
+from parleyd.models.gemini_results import results_message
 from parleyd.turns.model import (
     ModelCall,
     ModelFailed,
     Part,
     ProviderMessage,
     RebuiltCall,
+    Shown,
     StreamPart,
     TextPart,
     ThoughtPart,
@@ -136,9 +139,9 @@ class GeminiModel:
         if not (finished and answered):
             raise ModelFailed("server", "the stream ended without an answer")
 
-    def user_message(self, text: str) -> ProviderMessage:
-        """Returns what the person wrote."""
-        return gemini_messages.user_content(text)
+    def user_message(self, text: str, shown: Sequence[Shown] = ()) -> ProviderMessage:
+        """Returns what the person wrote, and the files that came with it."""
+        return gemini_messages.user_content(text, shown)
 
     def reply_message(self, text: str) -> ProviderMessage:
         """Returns a reply of an earlier turn."""
@@ -154,7 +157,8 @@ class GeminiModel:
 
     def tool_message(self, outcomes: Sequence[ToolOutcome]) -> ProviderMessage:
         """Returns the one message with the results of all calls of a step, in call order."""
-        return gemini_messages.results_content(outcomes)
+        files_inside = takes_files_in_results(self._model_id)
+        return results_message(outcomes, files_inside=files_inside)
 
     def encode(self, messages: Sequence[ProviderMessage]) -> bytes:
         """Returns messages as bytes from which `decode` makes equal ones."""
@@ -203,7 +207,11 @@ class GeminiModel:
             # The SDK's signature names types of packages that it doesn't need.
             stream = await self._client.aio.models.generate_content_stream(  # pyright: ignore[reportUnknownMemberType]
                 model=self._model_id,
-                contents=[gemini_messages.as_content(message) for message in call.messages],
+                contents=[
+                    content
+                    for message in call.messages
+                    for content in gemini_messages.as_contents(message)
+                ],
                 config=_config(call),
             )
             async for frame in stream:

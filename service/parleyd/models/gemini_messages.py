@@ -10,14 +10,15 @@ from google.genai import types as genai
 from google.genai.version import __version__ as sdk_version
 from pydantic import JsonValue, ValidationError
 
+from parleyd.models.gemini_files import file_parts
 from parleyd.turns.model import (
     CallPart,
     Part,
     ProviderMessage,
     RebuiltCall,
+    Shown,
     TextPart,
     ThoughtPart,
-    ToolOutcome,
     UndecodableMessages,
 )
 
@@ -26,8 +27,9 @@ BYPASS_SIGNATURE = b"skip_thought_signature_validator"
 """Stands in for a signature that is gone: Gemini 3 refuses the first call of a step without one."""
 
 _CODECS = re.compile(r"google-genai/[^/]+/1")
-_REFERENCE = re.compile(r"\$+ref")
 
+GeminiMessage: TypeAlias = genai.Content | tuple[genai.Content, ...]
+"""A content, or several that belong together: results, and the files that follow them."""
 _Parts: TypeAlias = list[genai.Part]
 
 
@@ -44,9 +46,9 @@ def as_part(raw: genai.Part) -> Part:
     return ThoughtPart(raw)
 
 
-def user_content(text: str) -> genai.Content:
-    """Returns what the person wrote."""
-    return genai.Content(role="user", parts=[genai.Part(text=text)])
+def user_content(text: str, shown: Sequence[Shown] = ()) -> genai.Content:
+    """Returns what the person wrote, and the files that came with it."""
+    return genai.Content(role="user", parts=[genai.Part(text=text), *file_parts(shown)])
 
 
 def reply_content(text: str) -> genai.Content:
@@ -74,43 +76,34 @@ def rebuilt_content(calls: Sequence[RebuiltCall]) -> genai.Content:
     return genai.Content(role="model", parts=parts)
 
 
-def results_content(outcomes: Sequence[ToolOutcome]) -> genai.Content:
-    """Returns the results of a step in one content; as many as there were calls, in their order."""
-    return genai.Content(
-        role="user",
-        parts=[
-            genai.Part(
-                function_response=genai.FunctionResponse(
-                    id=outcome.call_id, name=outcome.name, response=_response(outcome)
-                )
-            )
-            for outcome in outcomes
-        ],
-    )
-
-
-def as_content(message: ProviderMessage) -> genai.Content:
-    """Returns `message` once it is known to be Gemini's.
+def as_contents(message: ProviderMessage) -> tuple[genai.Content, ...]:
+    """Returns the contents of `message` once it is known to be Gemini's.
 
     Raises:
         TypeError: It is another vendor's.
     """
     if isinstance(message, genai.Content):
-        return message
+        return (message,)
+    if isinstance(message, tuple):
+        several = cast("tuple[object, ...]", message)
+        return tuple(content for each in several for content in as_contents(each))
     raise TypeError(f"{type(message).__name__} is no content of Gemini")
 
 
 def encode(messages: Sequence[ProviderMessage]) -> bytes:
-    """Returns contents as the SDK's own JSON, in ASCII.
+    """Returns contents as the SDK's own JSON, in ASCII; of several that belong together, a list.
 
     The SDK's serialiser refuses unpaired surrogates and forgets infinite numbers; both may be in
     what a model sent, and come back from here.
     """
-    contents = [as_content(message).model_dump(exclude_none=True) for message in messages]
-    return json.dumps(contents, default=_base64).encode()
+    told: list[object] = []
+    for message in messages:
+        contents = [each.model_dump(exclude_none=True) for each in as_contents(message)]
+        told.append(contents if isinstance(message, tuple) else contents[0])
+    return json.dumps(told, default=_base64).encode()
 
 
-def decode(codec: str, data: bytes) -> tuple[genai.Content, ...]:
+def decode(codec: str, data: bytes) -> tuple[GeminiMessage, ...]:
     """Returns the contents that `encode` wrote, under this version of the SDK or another.
 
     Raises:
@@ -119,38 +112,20 @@ def decode(codec: str, data: bytes) -> tuple[genai.Content, ...]:
     if not _CODECS.fullmatch(codec):
         raise UndecodableMessages(f"{codec} is not {CODEC}")
     try:
-        contents = cast("list[object]", json.loads(data))
-        return tuple(genai.Content.model_validate(content) for content in contents)
+        return tuple(map(_message, cast("list[object]", json.loads(data))))
     except (ValidationError, ValueError, TypeError) as error:
         raise UndecodableMessages(f"{codec} can't be read as {CODEC}") from error
+
+
+def _message(told: object) -> GeminiMessage:
+    if isinstance(told, list):
+        return tuple(map(genai.Content.model_validate, cast("list[object]", told)))
+    return genai.Content.model_validate(told)
 
 
 def _arguments(args: JsonValue) -> dict[str, Any]:
     """Returns the arguments of a call that another vendor's model made; here they are an object."""
     return cast("dict[str, Any]", args if isinstance(args, dict) else {"value": args})
-
-
-def _response(outcome: ToolOutcome) -> dict[str, Any]:
-    if outcome.error is not None:
-        return {"error": outcome.error}
-    return {"output": _without_references(outcome.value)}
-
-
-def _without_references(value: JsonValue) -> JsonValue:
-    """Returns `value` with `$ref` keys spelt `$$ref`: Gemini looks up what such a key names.
-
-    A `$$ref` gets one more `$`, so that no two keys become one.
-    """
-    match value:
-        case dict():
-            return {
-                f"${key}" if _REFERENCE.fullmatch(key) else key: _without_references(item)
-                for key, item in value.items()
-            }
-        case list():
-            return [_without_references(item) for item in value]
-        case _:
-            return value
 
 
 def _base64(value: object) -> str:

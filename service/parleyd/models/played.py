@@ -23,6 +23,7 @@ from parleyd.turns.model import (
     Part,
     ProviderMessage,
     RebuiltCall,
+    Shown,
     StreamPart,
     ToolOutcome,
     UsagePart,
@@ -131,9 +132,9 @@ class PlayedModel:
             if not spoken:
                 raise ModelFailed("server", "The step holds no part.")
 
-    def user_message(self, text: str) -> ProviderMessage:
-        """Returns what the person wrote."""
-        return ScriptedMessage("user", (Text(text),))
+    def user_message(self, text: str, shown: Sequence[Shown] = ()) -> ProviderMessage:
+        """Returns what the person wrote, and the files that came with it."""
+        return ScriptedMessage("user", (Text(text), *shown))
 
     def reply_message(self, text: str) -> ProviderMessage:
         """Returns a reply of an earlier turn."""

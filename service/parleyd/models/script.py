@@ -14,11 +14,14 @@ from pydantic import JsonValue
 
 from parleyd.turns.model import (
     CallPart,
+    MediaShown,
     ModelFailureKind,
     Part,
     ProviderMessage,
     RebuiltCall,
+    Shown,
     TextPart,
+    TextShown,
     ThoughtPart,
     ToolOutcome,
     UndecodableMessages,
@@ -93,7 +96,7 @@ class Hold:
 ScriptedStep: TypeAlias = Sequence[Text | Thought | Call | Usage | Fail | Raise | Hold]
 """One model call, as it streams."""
 
-MessagePart: TypeAlias = Text | Thought | Call | ToolOutcome
+MessagePart: TypeAlias = Text | Thought | Call | ToolOutcome | Shown
 
 
 @dataclass(frozen=True)
@@ -206,13 +209,24 @@ def _to_json(part: MessagePart) -> dict[str, JsonValue]:
                 "call_id": call_id,
                 "opaque": _to_text(opaque),
             }
-        case ToolOutcome(call_id=call_id, name=name, value=value, error=error):
+        case ToolOutcome():
             return {
                 "part": "outcome",
-                "name": name,
-                "value": value,
-                "error": error,
-                "call_id": call_id,
+                "name": part.name,
+                "value": part.value,
+                "error": part.error,
+                "call_id": part.call_id,
+                "denied": part.denied,
+                "shown": [_to_json(each) for each in part.shown],
+            }
+        case TextShown(text=text):
+            return {"part": "text_shown", "text": text}
+        case MediaShown(mime_type=mime_type, data=data, filename=filename):
+            return {
+                "part": "media_shown",
+                "mime_type": mime_type,
+                "data": _to_text(data),
+                "filename": filename,
             }
         case _:
             assert_never(part)
@@ -229,9 +243,19 @@ def _from_json(fields: dict[str, Any]) -> MessagePart:
         case "call":
             return Call(**fields)
         case "outcome":
+            fields["shown"] = tuple(_shown(each) for each in fields.get("shown", ()))
             return ToolOutcome(**fields)
+        case "text_shown" | "media_shown" as shown:
+            return _shown({"part": shown, **fields})
         case other:
             raise ValueError(f"no part is called {other!r}")
+
+
+def _shown(fields: dict[str, Any]) -> Shown:
+    if fields["part"] == "text_shown":
+        return TextShown(fields["text"])
+    data = base64.b64decode(fields["data"], validate=True)
+    return MediaShown(fields["mime_type"], data, fields["filename"])
 
 
 def _to_text(opaque: bytes | None) -> str | None:

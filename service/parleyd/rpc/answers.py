@@ -2,6 +2,8 @@
 
 from typing import assert_never
 
+from google.protobuf.message import Message
+from google.protobuf.unknown_fields import UnknownFieldSet
 from pydantic import JsonValue
 
 from parley.v1 import asks_pb2
@@ -28,18 +30,24 @@ from parleyd.rpc.values import (
 def answer_from_proto(answer: asks_pb2.AskAnswer) -> dict[str, JsonValue]:
     """Returns the envelope that a client sent, faults and all: checking it comes later.
 
-    What is unset is an absent key. Content of another kind than the ask's becomes that JSON.
+    What is unset is an absent key. Content of another kind than the ask's becomes that JSON. Fields
+    that this version doesn't know become keys which no ask has, and are refused: what stands beside
+    an answer is never dropped in silence.
     """
     action = answer.WhichOneof("action")
+    beside = _unknown(answer)
     match action:
         case "accept":
-            return {"action": "accept", **_content_from_proto(answer.accept)}
+            accept = answer.accept
+            return {"action": "accept", **_content_from_proto(accept), **_unknown(accept), **beside}
         case "decline":
-            return {"action": "decline"}
+            return {"action": "decline", **_unknown(answer.decline), **beside}
         case "cancel":
-            return {"action": "cancel", **scalars_from_proto(answer.cancel)}
+            cancel = answer.cancel
+            reason = scalars_from_proto(cancel)
+            return {"action": "cancel", **reason, **_unknown(cancel), **beside}
         case None:
-            return {}
+            return beside
         case _:
             assert_never(action)
 
@@ -62,23 +70,29 @@ def answer_to_proto(kind: AskKind, envelope: JsonObject) -> asks_pb2.AskAnswer:
             raise ValueError("an envelope has an action, and accept has content")
 
 
+def _unknown(message: Message) -> dict[str, JsonValue]:
+    """Returns a key for each field that is none of ours, by its number (spec asks V3)."""
+    return {f"#{field.field_number}": None for field in UnknownFieldSet(message)}
+
+
 def _content_from_proto(accept: asks_pb2.AcceptAnswer) -> dict[str, JsonValue]:
     kind = accept.WhichOneof("content")
     match kind:
         case "choice":
-            return {"content": _choice_from_proto(accept.choice)}
+            content = _choice_from_proto(accept.choice)
         case "confirm":
-            return {"content": scalars_from_proto(accept.confirm)}
+            content = scalars_from_proto(accept.confirm)
         case "markdown":
-            return {"content": scalars_from_proto(accept.markdown)}
+            content = scalars_from_proto(accept.markdown)
         case "form":
-            return {"content": _form_from_proto(accept.form)}
+            content = _form_from_proto(accept.form)
         case "files":
-            return {"content": _files_from_proto(accept.files)}
+            content = _files_from_proto(accept.files)
         case None:
             return {}
         case _:
             assert_never(kind)
+    return {"content": {**content, **_unknown(getattr(accept, kind))}}
 
 
 def _content_to_proto(kind: AskKind, content: JsonObject) -> asks_pb2.AcceptAnswer:
@@ -136,7 +150,7 @@ def _files_to_proto(content: JsonObject) -> asks_pb2.FilesAnswer:
 
 def _file_from_proto(file: asks_pb2.FileRef) -> dict[str, JsonValue]:
     """Returns a file; its bytes become the data URL that holds them."""
-    content = scalars_from_proto(file)
+    content = {**scalars_from_proto(file), **_unknown(file)}
     if file.HasField("data"):
         content["url"] = to_data_url(file.mime_type, file.data)
     return content

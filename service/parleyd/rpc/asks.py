@@ -6,6 +6,7 @@ from parley.v1 import asks_pb2, conversations_pb2, turns_pb2
 from parleyd.contract.answers import AskAction
 from parleyd.contract.asks.ask import Ask, AskOrigin
 from parleyd.contract.conversations import PendingAsk
+from parleyd.contract.json import compact
 from parleyd.rpc.ask_inputs import ask_input_to_proto
 from parleyd.rpc.cards import card_to_proto
 from parleyd.rpc.kinds import kind_to_proto
@@ -60,6 +61,16 @@ def pending_summary_to_proto(ask: Ask) -> turns_pb2.PendingAskSummary:
     )
 
 
+def guarded_tool(ask: Ask) -> str:
+    """Returns the tool that an approval guards; of other asks nothing."""
+    return ask.tool_name if ask.origin == "approval" else ""
+
+
+def guarded_args(ask: Ask) -> str:
+    """Returns as JSON text what the guarded tool will run with, digit for digit as stored."""
+    return compact(ask.tool_args) if ask.origin == "approval" else ""
+
+
 def pending_view_to_proto(ask: Ask) -> conversations_pb2.PendingAskView:
     """Returns the ask that a conversation waits on, whole (7.3)."""
     return conversations_pb2.PendingAskView(
@@ -68,5 +79,7 @@ def pending_view_to_proto(ask: Ask) -> conversations_pb2.PendingAskView:
         input=ask_input_to_proto(ask.kind, ask.input),
         simple=card_to_proto(ask.simple),
         origin=origin_to_proto(ask.origin),
+        tool_name=guarded_tool(ask),
+        tool_args_json=guarded_args(ask),
         create_time=time_to_proto(ask.create_time),
     )

@@ -1,6 +1,7 @@
 """Calls, and how an interceptor stands around them."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from inspect import isasyncgen
@@ -15,6 +16,7 @@ from parleyd.contract.errors import InvalidRequest
 Context: TypeAlias = "aio.ServicerContext[Any, Any]"
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 Behaviour: TypeAlias = Callable[[Any, Context], Any]
+Read: TypeAlias = Callable[[bytes], object]
 
 _ABOUT_THE_SERVER = ("/grpc.health.v1.Health/", "/grpc.reflection.v1alpha.ServerReflection/")
 
@@ -51,7 +53,7 @@ Around: TypeAlias = Callable[[Call], AbstractAsyncContextManager[None]]
 class Interceptor(aio.ServerInterceptor):
     """Puts an async context manager around every call, unary or streaming.
 
-    The request stays bytes until the innermost interceptor has let the call in: who sends no valid
+    Requests stay bytes until the innermost interceptor has let the call in: who sends no valid
     token costs no parsing, and bytes that are no message are a fault like any other. Replies of an
     async generator are written here, so that grpc, which cancels the handler of a client that
     leaves, always cancels inside the context manager.
@@ -70,14 +72,14 @@ class Interceptor(aio.ServerInterceptor):
         if handler is None:
             return None
         behaviour = _behaviour(handler)
-        streams = handler.request_streaming
-        read = None if streams else handler.request_deserializer
+        read = handler.request_deserializer
+        parse = _requests_of(handler) if handler.request_streaming else _request_of
         method = handler_call_details.method
         metadata = tuple((key, value) for key, value in handler_call_details.invocation_metadata)
 
-        async def run(request: Any, context: Context) -> object:  # noqa: ANN401 - bytes, or messages
+        async def run(request: Any, context: Context) -> object:  # noqa: ANN401 - bytes, or a stream
             async with self._around(Call(method, metadata, context)):
-                reply = behaviour(_message(read, request) if read else request, context)
+                reply = behaviour(parse(read, request, context) if read else request, context)
                 if not isasyncgen(reply):
                     return await reply
                 async with aclosing(reply) as messages:
@@ -85,10 +87,8 @@ class Interceptor(aio.ServerInterceptor):
                         await context.write(message)
                 return None
 
-        return _MAKERS[streams, handler.response_streaming](
-            run,
-            request_deserializer=handler.request_deserializer if streams else None,
-            response_serializer=handler.response_serializer,
+        return _MAKERS[handler.request_streaming, handler.response_streaming](
+            run, request_deserializer=None, response_serializer=handler.response_serializer
         )
 
 
@@ -103,8 +103,37 @@ def _behaviour(handler: Handler) -> Behaviour:
     return next(cast("Behaviour", shape) for shape in shapes if shape)
 
 
-def _message(read: Callable[[bytes], object], request: bytes) -> object:
+def _request_of(read: Read, request: bytes, _: Context) -> object:
+    """Returns the one request of a call.
+
+    Raises:
+        InvalidRequest: It is none.
+    """
     try:
         return read(request)
     except DecodeError as error:
         raise InvalidRequest("The request is no message of this method.") from error
+
+
+def _requests_of(
+    handler: Handler,
+) -> Callable[[Read, AsyncIterator[bytes], Context], AsyncIterator[object]]:
+    """Returns what reads the requests of a stream.
+
+    A client that is gone looks to grpc's reader like one that has said all, and the cancelling
+    comes a moment later. Where one reply answers the whole stream, half of it must never pass for
+    the whole: its end counts once the head of the reply could still be sent.
+    """
+
+    async def requests(
+        read: Read, stream: AsyncIterator[bytes], context: Context
+    ) -> AsyncGenerator[object, None]:
+        async for request in stream:
+            yield _request_of(read, request, context)
+        if not handler.response_streaming:
+            try:
+                await context.send_initial_metadata(())
+            except aio.InternalError as error:
+                raise asyncio.CancelledError from error
+
+    return requests

@@ -8,6 +8,7 @@ from parleyd.contract.events import (
     AskResolved,
     Done,
     Failed,
+    FileReturned,
     Resumed,
     Started,
     Text,
@@ -38,6 +39,8 @@ def event_to_proto(event: TurnEvent) -> turns_pb2.TurnEvent:
             message.text.CopyFrom(turns_pb2.TextChunk(text=body.text))
         case ToolCalled():
             message.tool_call.CopyFrom(_tool_call_to_proto(body))
+        case FileReturned():
+            message.file.CopyFrom(_file_to_proto(body))
         case ToolReturned():
             message.tool_result.CopyFrom(_tool_result_to_proto(body))
         case Asked():
@@ -93,7 +96,17 @@ def _tool_result_to_proto(body: ToolReturned) -> turns_pb2.ToolResult:
         tool_name=body.tool_name,
         result_json=compact(body.result),
         is_error=body.is_error,
+        denied=None if body.denied is None else turns_pb2.ApprovalDenied(reason=body.denied),
     )
+
+
+def _file_to_proto(body: FileReturned) -> turns_pb2.GeneratedFile:
+    message = turns_pb2.GeneratedFile(
+        filename=body.filename, mime_type=body.mime_type, tool_call_id=body.tool_call_id
+    )
+    if body.file_id:
+        message.file_id = str(body.file_id)
+    return message
 
 
 def _ask_to_proto(body: Asked) -> turns_pb2.AskAsked:
@@ -104,6 +117,8 @@ def _ask_to_proto(body: Asked) -> turns_pb2.AskAsked:
         input=ask_input_to_proto(body.ask_kind, body.input),
         simple=card_to_proto(body.simple),
         origin=origin_to_proto(body.origin),
+        tool_name=body.tool_name or "",
+        tool_args_json="" if body.tool_name is None else compact(body.tool_args),
     )
 
 

@@ -99,6 +99,40 @@ def request_id(text: str) -> UUID | None:
     )
 
 
+def file_id(text: str) -> UUID:
+    """Returns the id of a file from its canonical text.
+
+    Raises:
+        InvalidRequest: Anything else, nothing included.
+    """
+    return _uuid(text, "fileId", "names no file", "Send the file_id that the server gave.")
+
+
+def filename(text: str) -> str:
+    """Returns the name of a file. Blank names are names, and so are those that look like paths.
+
+    Raises:
+        InvalidRequest: Nothing, or more than a name may have.
+    """
+    if not text:
+        raise malformed(
+            InvalidRequest,
+            "filename",
+            Code.MISSING_REQUIRED,
+            "filename is missing.",
+            "Give the file a name.",
+        )
+    if units(text) > limits.FILENAME:
+        raise malformed(
+            InvalidRequest,
+            "filename",
+            Code.TOO_LONG,
+            f"filename has {units(text)} UTF-16 units, more than {limits.FILENAME}.",
+            "Shorten it.",
+        )
+    return storable(text)
+
+
 def message_id(text: str) -> int:
     """Returns the `seq` of a message from its decimal text.
 

@@ -7,11 +7,19 @@ from parleyd.contract.asks.ask import Ask, AskStatus
 from parleyd.contract.errors import InvalidRating
 from parleyd.contract.field_errors import Code
 from parleyd.contract.json import compact
-from parleyd.contract.messages import Message, MessageType, Rating, ReplyStatus
+from parleyd.contract.messages import (
+    Content,
+    MediaContent,
+    Message,
+    MessageType,
+    Rating,
+    ReplyStatus,
+    TextContent,
+)
 from parleyd.rpc import fields
 from parleyd.rpc.answers import answer_to_proto
 from parleyd.rpc.ask_inputs import ask_input_to_proto
-from parleyd.rpc.asks import origin_to_proto
+from parleyd.rpc.asks import guarded_args, origin_to_proto
 from parleyd.rpc.kinds import kind_to_proto
 from parleyd.rpc.times import time_to_proto
 
@@ -24,6 +32,7 @@ def message_to_proto(message: Message) -> conversations_pb2.Message:
         turn_id=str(message.turn_id),
         type=message_type_to_proto(message.type),
         text=message.text,
+        content=map(content_to_proto, message.content or ()),
         model=message.model or "",
         status=reply_status_to_proto(message.status),
         superseded=message.superseded,
@@ -35,6 +44,29 @@ def message_to_proto(message: Message) -> conversations_pb2.Message:
         ask=_ask_to_proto(message.ask, message.type) if message.ask else None,
         create_time=time_to_proto(message.create_time),
     )
+
+
+def content_to_proto(content: Content) -> conversations_pb2.ContentPart:
+    """Returns a part of a message that came with attachments: where its bytes are, never them."""
+    match content:
+        case TextContent():
+            return conversations_pb2.ContentPart(text=content.text)
+        case MediaContent():
+            media = conversations_pb2.MediaPart(
+                file_id=str(content.file_id or ""),
+                mime_type=content.mime_type,
+                filename=content.filename or "",
+                size_bytes=content.size,
+            )
+        case _:
+            assert_never(content)
+    match content.type:
+        case "image":
+            return conversations_pb2.ContentPart(image=media)
+        case "file":
+            return conversations_pb2.ContentPart(file=media)
+        case _:
+            assert_never(content.type)
 
 
 def message_type_to_proto(of: MessageType) -> conversations_pb2.Message.Type.ValueType:
@@ -124,5 +156,6 @@ def _ask_to_proto(ask: Ask, row: MessageType) -> conversations_pb2.MessageAsk:
         status=ask_status_to_proto(ask.status),
         origin=origin_to_proto(ask.origin),
         input=ask_input_to_proto(ask.kind, ask.input) if row == "tool_call" else None,
+        tool_args_json=guarded_args(ask) if row == "tool_call" else "",
         answer=answer_to_proto(ask.kind, answer) if answer else None,
     )

@@ -16,6 +16,7 @@ from parleyd.contract.turns import (
 )
 from parleyd.rpc import fields
 from parleyd.rpc.answers import answer_from_proto
+from parleyd.rpc.attachments import attachments_from_proto
 from parleyd.rpc.surfaces import surface_from_proto
 
 
@@ -30,6 +31,7 @@ def stream_request_from_proto(
         ConversationRequired: There is none, and the input is no prompt.
         UnknownSurface: No such surface.
         InvalidRequest: An id or a text that is malformed.
+        InvalidAttachment: An attachment that is malformed.
     """
     turn_input = input_from_proto(request)
     conversation_id = (
@@ -75,11 +77,15 @@ def input_from_proto(request: pb.StreamTurnRequest | pb.TurnRequest) -> TurnInpu
         PromptRequired: Nothing, or an empty prompt.
         ToolCallIdRequired, ButtonIdRequired, TurnIdRequired: What the input is about is not named.
         InvalidRequest: A prompt or an id over its limit, or a turn's id that is none.
+        InvalidAttachment: An attachment that is none, or too many.
     """
     kind = request.WhichOneof("input")
     match kind:
         case "prompt":
-            return PromptInput(text=fields.prompt_text(request.prompt.text))
+            return PromptInput(
+                text=fields.prompt_text(request.prompt.text),
+                attachments=attachments_from_proto(request.prompt.attachments),
+            )
         case "answer":
             return AnswerInput(
                 tool_call_id=fields.tool_call_id(request.answer.tool_call_id),

@@ -21,7 +21,7 @@ from sqlalchemy import (
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.conversations import PendingAsk
 from parleyd.contract.pages import Page, PageRequest
-from parleyd.store.columns import Stored
+from parleyd.store.columns import Json, Stored
 from parleyd.store.pages import page_of, place_in_time, read_place_in_time
 from parleyd.store.statements import given, rows_of, run
 from parleyd.store.tables import asks, conversations
@@ -49,12 +49,17 @@ def ask_of(row: RowMapping) -> Ask | None:
 def inserted_asks(fence: CTE) -> CTE:
     """Inserts the `asks` given, whole but for their times: those are the statement's."""
     new = rows_of("new_ask", _COLUMNS, given("asks", _ASKS))
-    made_now = {
+    # A record's JSON null comes out as SQL's: an approval of a call that brings nothing has it too.
+    guards = new.c.origin == literal_column("'approval'")
+    changed = {
+        "tool_args": case(
+            (guards, func.coalesce(new.c.tool_args, literal_column("'null'::jsonb", Json())))
+        ),
         "create_time": func.now(),
         "resolve_time": case((new.c.resolve_time.is_not(None), func.now())),
     }
     rows = (
-        select(*(made_now.get(each.name, each) for each in new.c))
+        select(*(changed.get(each.name, each) for each in new.c))
         .select_from(fence)
         .join(new, literal_column("true"))
     )

@@ -47,7 +47,7 @@ def read_chain(connection: Connection, turn: OpenedTurn, after_step: int = 0) ->
             Step.model_construct(**{name: row[name] for name in _STEP_FIELDS}) for row in steps
         ),
         asks=tuple(
-            ChainAsk(UUID(ask["id"]), ask["answer"])
+            ChainAsk(UUID(ask["id"]), ask["tool_call_id"], ask["answer"])
             for row in steps
             for ask in row["step_asks"] or ()
         ),
@@ -78,7 +78,7 @@ _CALLS: Final = (
 _STEP_ASKS: Final = (
     select(
         func.jsonb_agg(
-            _record([asks.c.id, asks.c.answer]),
+            _record([asks.c.id, asks.c.tool_call_id, asks.c.answer]),
             type_=Json(),
         )
     )

@@ -85,7 +85,7 @@ def end_locked(connection: Connection, turn: OpenedTurn, ending: Ending) -> Ende
         Fenced: The lease is lost, or the turn has ended.
     """
     conversation = lock_for_turn(connection, turn.lease)
-    place = _read_place(connection, turn, [asked.call.tool_call_id for asked in ending.asks])
+    place = _read_place(connection, turn, [asked.tool_call_id for asked in ending.asks])
     return _end(connection, turn, plan_ending(turn, ending, conversation, place))
 
 

@@ -153,14 +153,16 @@ def read_all_events(connection: Connection, turn_id: UUID) -> tuple[TurnEvent, .
     return tuple(_event_of(turn_id, number, payload) for number, payload in rows)
 
 
-def find_event(connection: Connection, lease: Lease, body: EventBody) -> TurnEvent | None:
-    """Returns a running turn's event with this body, if the lease holds and it was stored."""
-    (payload,) = payloads_of([body])
-    stored = run(connection, _EQUAL, **within(lease, 0), payload=payload)
+def find_events(
+    connection: Connection, lease: Lease, bodies: Sequence[EventBody]
+) -> tuple[TurnEvent, ...]:
+    """Returns a running turn's events with these bodies, which are stored together or not at all.
+
+    The last of them is like no other of the turn. None where the lease is lost, or nothing stored.
+    """
+    stored = run(connection, _EQUAL, **within(lease, 0), payload=payloads_of(bodies)[-1])
     sequence = stored.scalar_one_or_none()
-    return (
-        None if sequence is None else TurnEvent(turn_id=lease.turn_id, sequence=sequence, body=body)
-    )
+    return () if sequence is None else numbered(lease.turn_id, bodies, sequence)
 
 
 def read_last_written(connection: Connection, turn_id: UUID) -> tuple[TurnEvent, ...]:

@@ -25,15 +25,17 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
-from parleyd.contract.events import ToolReturned, TurnEvent
+from parleyd.contract.events import EventBody, FileReturned, ToolReturned, TurnEvent
 from parleyd.contract.executions import UNKNOWN_RESULT, Execution, ExecutionState, ToolStart
 from parleyd.contract.json import storable_json
 from parleyd.store.columns import Json, Stored
 from parleyd.store.events import inserted_events, notified, numbered, payloads_of
+from parleyd.store.files import used_files
 from parleyd.store.locks import fence, state_of, within
 from parleyd.store.statements import given, rows_of, run
 from parleyd.store.tables import tool_executions
 from parleyd.turns.ports import CallPlace, Fenced, OpenedTurn
+from parleyd.turns.records import storable_event
 
 _STARTED: Final = literal_column("'started'", Text())
 _STARTS: Final = Stored(TypeAdapter(tuple[ToolStart, ...]))
@@ -157,14 +159,16 @@ def store_result(
     result: JsonValue,
     *,
     failed: bool,
+    file: FileReturned | None = None,
 ) -> tuple[TurnEvent, ...]:
-    """Stores what a tool returned, with its event. Needs no lock on the conversation (TX-R).
+    """Stores what a tool returned, with its events. Needs no lock on the conversation (TX-R).
 
     Raises:
         Fenced: The lease is lost, the turn has ended, or it does not run this call any more.
     """
     state = "failed" if failed else "finished"
-    return _end(connection, turn, call, state, returned_event(call, result, failed=failed))
+    returned = returned_event(call, result, failed=failed)
+    return _end(connection, turn, call, state, returned, file)
 
 
 def lose_tool(connection: Connection, turn: OpenedTurn, call: CallPlace) -> tuple[TurnEvent, ...]:
@@ -186,6 +190,11 @@ def returned_event(call: CallPlace, result: JsonValue, *, failed: bool) -> ToolR
     )
 
 
+def ended_events(returned: ToolReturned, file: FileReturned | None) -> Sequence[EventBody]:
+    """Returns the events of the end of a call: that of the file which it returned comes first."""
+    return [storable_event(file), returned] if file else [returned]
+
+
 def lost_event(call: CallPlace) -> ToolReturned:
     """Returns the event of `lose_tool`."""
     return returned_event(call, UNKNOWN_RESULT, failed=True)
@@ -197,22 +206,26 @@ def _end(
     call: CallPlace,
     state: ExecutionState,
     returned: ToolReturned,
+    file: FileReturned | None = None,
 ) -> tuple[TurnEvent, ...]:
+    bodies = ended_events(returned, file)
     row = run(
         connection,
         _END,
-        **within(turn.lease, 1),
+        **within(turn.lease, len(bodies)),
         **_place(turn, call),
         state=state,
         result=returned.result,
-        events=payloads_of([returned]),
+        events=payloads_of(bodies),
+        owner=turn.owner,
+        used_files=[file.file_id] if file and file.file_id else [],
     ).one_or_none()
     if row is None:
         raise Fenced
     last_event, ended, _ = row
     if not ended:  # what the statement has written goes with its transaction
         raise Fenced
-    return numbered(turn.lease.turn_id, [returned], last_event)
+    return numbered(turn.lease.turn_id, bodies, last_event)
 
 
 def was_tool_ended(connection: Connection, turn: OpenedTurn, call: CallPlace) -> bool:
@@ -245,7 +258,7 @@ _ENDED: Final = (
 )
 _END: Final = select(
     _END_FENCE.c.last_event, exists().select_from(_ENDED), notified(_END_FENCE)
-).add_cte(inserted_events(_END_FENCE))
+).add_cte(inserted_events(_END_FENCE), used_files(_END_FENCE))
 
 # ---------------------------------------------------------------- losing
 

@@ -27,6 +27,7 @@ from parleyd.contract import limits
 from parleyd.contract.text import storable
 from parleyd.store.asks import resolution, resolved_ask
 from parleyd.store.events import inserted_events, numbered, payloads_of
+from parleyd.store.files import used_files
 from parleyd.store.locks import LEASE_END, lock_conversation, lock_for_owner
 from parleyd.store.messages import inserted_messages
 from parleyd.store.sayings import read_said
@@ -47,12 +48,11 @@ from parleyd.turns.ports import (
     Lease,
     OpenedTurn,
     Opening,
-    RepeatedRequest,
     RequestSeen,
     RetryOpening,
-    Wanted,
 )
 from parleyd.turns.requests import RequestKey
+from parleyd.turns.situations import RepeatedRequest, Wanted
 
 # ---------------------------------------------------------------- as it was seen
 
@@ -171,6 +171,7 @@ def _write(connection: Connection, opening: Opening, plan: OpeningPlan) -> datet
         "last_seq": plan.last_seq,
         "rows": plan.rows,
         "events": payloads_of(plan.events),
+        "used_files": list(plan.file_ids),
     }
     if plan.seen is None:
         most = limits.ANY_NUMBER if opening.owner_turns is None else opening.owner_turns
@@ -295,7 +296,11 @@ def _opening(behind: CTE, *more: CTE) -> Select[datetime]:
         select(func.now())
         .select_from(behind)
         .add_cte(
-            new_turn.cte("new_turn"), *more, inserted_messages(behind), inserted_events(behind)
+            new_turn.cte("new_turn"),
+            *more,
+            inserted_messages(behind),
+            inserted_events(behind),
+            used_files(behind),
         )
     )
 

@@ -15,8 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.store.columns import Stored
 from parleyd.store.engine import Database
+from parleyd.store.request_tables import ai_requests
 from parleyd.store.statements import given, rows_of, run
-from parleyd.store.tables import ai_requests
 from parleyd.turns.request_log import LoggedRequest
 
 WRITE_SECONDS: Final = 0.2

@@ -4,11 +4,22 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import Connection, Select, delete, func, literal, literal_column, select, update
+from sqlalchemy import (
+    Connection,
+    Select,
+    Table,
+    delete,
+    func,
+    literal,
+    literal_column,
+    select,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract import limits
 from parleyd.store.engine import Database
+from parleyd.store.file_tables import file_requests
 from parleyd.store.statements import run
 from parleyd.store.tables import conversation_requests, turn_events, turns
 
@@ -18,11 +29,12 @@ ROWS_AT_ONCE: Final = 500
 
 @dataclass(frozen=True)
 class ClearedRows:
-    """What a round removed: events, and request ids of turns and of conversations."""
+    """What a round removed: events, and request ids of turns, conversations and uploads."""
 
     events: int = 0
     turn_requests: int = 0
     conversation_requests: int = 0
+    file_requests: int = 0
 
 
 async def clear_old_rows(engine: AsyncEngine) -> ClearedRows:
@@ -37,8 +49,9 @@ async def clear_old_rows(engine: AsyncEngine) -> ClearedRows:
     database = Database(engine)
     events = await _clear(database, _OLD_EVENTS)
     turn_requests = await _clear(database, _OLD_TURN_REQUESTS)
-    requests = await _clear(database, _OLD_CONVERSATION_REQUESTS)
-    return ClearedRows(events, turn_requests, requests)
+    conversation_requests = await _clear(database, _OLD_CONVERSATION_REQUESTS)
+    file_requests = await _clear(database, _OLD_FILE_REQUESTS)
+    return ClearedRows(events, turn_requests, conversation_requests, file_requests)
 
 
 async def _clear(database: Database, batch: Select[int, int]) -> int:
@@ -112,24 +125,29 @@ _OLD_TURN_REQUESTS: Final = select(
     select(func.count()).select_from(_CLEARED_TURNS).scalar_subquery(),
 )
 
-_OLD_REQUESTS: Final = (
-    select(conversation_requests.c.owner, conversation_requests.c.request_id)
-    .where(conversation_requests.c.create_time < _REQUEST_END)
-    .order_by(conversation_requests.c.create_time)
-    .limit(ROWS_AT_ONCE)
-    .with_for_update(skip_locked=True)
-    .cte("old_requests")
-)
-_REMOVED_REQUESTS: Final = (
-    delete(conversation_requests)
-    .where(
-        conversation_requests.c.owner == _OLD_REQUESTS.c.owner,
-        conversation_requests.c.request_id == _OLD_REQUESTS.c.request_id,
+
+def _old_requests(requests: Table) -> Select[int, int]:
+    """Returns the batch that removes old request ids from a table of them."""
+    owner, request_id = requests.c.owner, requests.c.request_id
+    old = (
+        select(owner, request_id)
+        .where(requests.c.create_time < _REQUEST_END)
+        .order_by(requests.c.create_time)
+        .limit(ROWS_AT_ONCE)
+        .with_for_update(skip_locked=True)
+        .cte("old_requests")
     )
-    .returning(conversation_requests.c.request_id)
-    .cte("removed")
-)
-_OLD_CONVERSATION_REQUESTS: Final = select(
-    select(func.count()).select_from(_OLD_REQUESTS).scalar_subquery(),
-    select(func.count()).select_from(_REMOVED_REQUESTS).scalar_subquery(),
-)
+    removed = (
+        delete(requests)
+        .where(owner == old.c.owner, request_id == old.c.request_id)
+        .returning(request_id)
+        .cte("removed")
+    )
+    return select(
+        select(func.count()).select_from(old).scalar_subquery(),
+        select(func.count()).select_from(removed).scalar_subquery(),
+    )
+
+
+_OLD_CONVERSATION_REQUESTS: Final = _old_requests(conversation_requests)
+_OLD_FILE_REQUESTS: Final = _old_requests(file_requests)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
+from pydantic import TypeAdapter
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -21,12 +22,14 @@ from sqlalchemy import (
 )
 
 from parleyd.contract import limits
+from parleyd.contract.steps import StepCall
 from parleyd.contract.text import storable
 from parleyd.store.asks import ASK_COLUMNS, IS_PENDING, ask_of
+from parleyd.store.columns import Stored
 from parleyd.store.owners import check_owner
 from parleyd.store.statements import given, run
-from parleyd.store.tables import asks, conversations, turns
-from parleyd.turns.ports import FailedTurn, NamedAsks, RepeatedRequest, Situation, Wanted
+from parleyd.store.tables import asks, conversations, turn_steps, turns
+from parleyd.turns.situations import FailedTurn, NamedAsks, RepeatedRequest, Situation, Wanted
 from parleyd.turns.state import SeenConversation
 
 
@@ -97,9 +100,11 @@ def _conversation(row: RowMapping) -> SeenConversation | None:
 def _asks(rows: Sequence[RowMapping], named: str | None) -> NamedAsks:
     found = [(ask, row["chain_start"]) for row in rows if (ask := ask_of(row))]
     pending, start = next((each for each in found if each[0].status == "pending"), (None, 0))
+    guarded = next((row["guarded"] for row in rows if row["ask_status"] == "pending"), ())
     return NamedAsks(
         pending=pending,
         chain_start=start,
+        guarded=guarded or (),
         named=next((ask for ask, _ in found if ask.tool_call_id == named), None),
     )
 
@@ -157,6 +162,22 @@ _TOLD: Final[ColumnElement[str]] = func.jsonb_extract_path_text(
     _FAILED.c.options, literal_column("'system_instruction'"), type_=Text()
 )
 
+_GUARDED: Final = (
+    select(
+        func.jsonb_path_query_array(
+            turn_steps.c.calls,
+            literal_column("'$[*] ? (@.role == \"approval\")'::jsonpath"),
+            type_=Stored(TypeAdapter(tuple[StepCall, ...])),
+        )
+    )
+    .where(turn_steps.c.chain_id == asks.c.chain_id, IS_PENDING)
+    .order_by(turn_steps.c.step_no.desc())
+    .limit(1)
+    .correlate(asks)
+    .scalar_subquery()
+)
+"""The calls that need an approval in the step that a pending ask waits in: its chain's last."""
+
 _SITUATION: Final = (
     select(
         *_REPEATED_COLUMNS,
@@ -185,6 +206,7 @@ _SITUATION: Final = (
             "running_of_conversation"
         ),
         _CHAIN.c.context_max_seq.label("chain_start"),
+        _GUARDED.label("guarded"),
         *ASK_COLUMNS,
     )
     .select_from(_CALL)

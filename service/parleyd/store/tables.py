@@ -1,4 +1,8 @@
-"""The tables (spec turns 4.1). The schema itself changes by migration only."""
+"""The tables of conversations and their turns (spec turns 4.1).
+
+Those of files and of the request log have modules of their own. The schema itself changes by
+migration only.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,13 +14,10 @@ from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     Column,
-    DateTime,
     ForeignKey,
-    Identity,
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     Named,
     Table,
     Text,
@@ -27,41 +28,28 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from parleyd.contract.cards import SimpleCard
+from parleyd.contract.messages import Content
 from parleyd.contract.steps import StepCall
 from parleyd.contract.turns import TurnResult
 from parleyd.store.columns import Json, StorableText, Stored
-
-metadata: Final = MetaData(
-    naming_convention={
-        "pk": "%(table_name)s_pkey",
-        "fk": "%(table_name)s_%(column_0_name)s_fkey",
-        "uq": "%(table_name)s_%(column_0_N_name)s_key",
-        "ck": "%(table_name)s_%(constraint_name)s",
-    }
-)
-
-_NOW = text("now()")
-_NEW_ID = text("gen_random_uuid()")
-_EMPTY = text("''")
-_ZERO, _ONE = text("0"), text("1")
-_TIME = DateTime(timezone=True)
+from parleyd.store.metadata import EMPTY, NEW_ID, NOW, ONE, TIME, ZERO, metadata
 
 
 class ConversationColumns(TypedColumns):
     """A chat with one owner. Its row is the lock of all that belongs to it."""
 
-    id: Named[UUID] = Column(primary_key=True, server_default=_NEW_ID)
+    id: Named[UUID] = Column(primary_key=True, server_default=NEW_ID)
     owner: Named[str] = Column(Text, CheckConstraint("owner <> ''", "owner_given"))
     title: Named[str | None] = Column(StorableText)
     project: Named[str | None] = Column(StorableText)
-    last_seq: Named[int] = Column(BigInteger, server_default=_ZERO)
-    last_turn_no: Named[int] = Column(Integer, server_default=_ZERO)
+    last_seq: Named[int] = Column(BigInteger, server_default=ZERO)
+    last_turn_no: Named[int] = Column(Integer, server_default=ZERO)
     retryable_turn_id: Named[UUID | None] = Column(
         ForeignKey("turns.id", ondelete="SET NULL", use_alter=True)
     )
-    create_time: Named[datetime] = Column(_TIME, server_default=_NOW)
-    update_time: Named[datetime] = Column(_TIME, server_default=_NOW)
-    delete_time: Named[datetime | None] = Column(_TIME)
+    create_time: Named[datetime] = Column(TIME, server_default=NOW)
+    update_time: Named[datetime] = Column(TIME, server_default=NOW)
+    delete_time: Named[datetime | None] = Column(TIME)
 
 
 conversations: Final = Table(
@@ -84,7 +72,7 @@ conversations: Final = Table(
 class TurnColumns(TypedColumns):
     """A run of the agent, with its lease and, once closed, its result."""
 
-    id: Named[UUID] = Column(primary_key=True, server_default=_NEW_ID)
+    id: Named[UUID] = Column(primary_key=True, server_default=NEW_ID)
     conversation_id: Named[UUID] = Column(ForeignKey("conversations.id", ondelete="CASCADE"))
     turn_no: Named[int] = Column(Integer)
     chain_id: Named[UUID] = Column(ForeignKey("turns.id"))
@@ -98,19 +86,19 @@ class TurnColumns(TypedColumns):
     outcome: Named[str | None] = Column(Text)
     answered_ask_id: Named[UUID | None]
     context_max_seq: Named[int] = Column(BigInteger)
-    partial_text: Named[str] = Column(StorableText, server_default=_EMPTY)
+    partial_text: Named[str] = Column(StorableText, server_default=EMPTY)
     error_reason: Named[str | None] = Column(Text)
     error_message: Named[str | None] = Column(StorableText)
     request_id: Named[str | None] = Column(Text)
     request_hash: Named[bytes | None] = Column(LargeBinary)
     result: Named[TurnResult | None] = Column(Stored(TypeAdapter(TurnResult)))
-    last_event: Named[int] = Column(Integer, server_default=_ZERO)
-    attempts: Named[int] = Column(Integer, server_default=_ONE)
+    last_event: Named[int] = Column(Integer, server_default=ZERO)
+    attempts: Named[int] = Column(Integer, server_default=ONE)
     lease_holder: Named[str] = Column(Text)
-    lease_epoch: Named[int] = Column(Integer, server_default=_ONE)
-    lease_until: Named[datetime] = Column(_TIME)
-    create_time: Named[datetime] = Column(_TIME, server_default=_NOW)
-    close_time: Named[datetime | None] = Column(_TIME)
+    lease_epoch: Named[int] = Column(Integer, server_default=ONE)
+    lease_until: Named[datetime] = Column(TIME)
+    create_time: Named[datetime] = Column(TIME, server_default=NOW)
+    close_time: Named[datetime | None] = Column(TIME)
 
 
 turns: Final = Table(
@@ -151,7 +139,7 @@ turns: Final = Table(
 class AskColumns(TypedColumns):
     """A question, kept when it is resolved: it says who did."""
 
-    id: Named[UUID] = Column(primary_key=True, server_default=_NEW_ID)
+    id: Named[UUID] = Column(primary_key=True, server_default=NEW_ID)
     conversation_id: Named[UUID] = Column(ForeignKey("conversations.id", ondelete="CASCADE"))
     chain_id: Named[UUID] = Column(ForeignKey("turns.id", ondelete="CASCADE"))
     owner: Named[str] = Column(Text)
@@ -170,10 +158,10 @@ class AskColumns(TypedColumns):
     created_by_service: Named[str | None] = Column(Text)
     service_request_id: Named[str | None] = Column(Text)
     visible_to_model: Named[bool] = Column(server_default=text("false"))
-    expire_time: Named[datetime | None] = Column(_TIME)
-    revision: Named[int] = Column(BigInteger, server_default=_ONE)
-    create_time: Named[datetime] = Column(_TIME, server_default=_NOW)
-    resolve_time: Named[datetime | None] = Column(_TIME)
+    expire_time: Named[datetime | None] = Column(TIME)
+    revision: Named[int] = Column(BigInteger, server_default=ONE)
+    create_time: Named[datetime] = Column(TIME, server_default=NOW)
+    resolve_time: Named[datetime | None] = Column(TIME)
 
 
 asks: Final = Table(
@@ -229,8 +217,8 @@ class StepColumns(TypedColumns):
     codec: Named[str] = Column(Text)
     messages: Named[bytes] = Column(LargeBinary)
     calls: Named[tuple[StepCall, ...]] = Column(Stored(TypeAdapter(tuple[StepCall, ...])))
-    text: Named[str] = Column(StorableText, server_default=_EMPTY)
-    create_time: Named[datetime] = Column(_TIME, server_default=_NOW)
+    text: Named[str] = Column(StorableText, server_default=EMPTY)
+    create_time: Named[datetime] = Column(TIME, server_default=NOW)
 
 
 turn_steps: Final = Table(
@@ -255,8 +243,8 @@ class MessageColumns(TypedColumns):
     turn_no: Named[int] = Column(Integer)
     position: Named[int] = Column(Integer)
     type: Named[str] = Column(Text)
-    text: Named[str] = Column(StorableText, server_default=_EMPTY)
-    content: Named[JsonValue] = Column(Json(), nullable=True)
+    text: Named[str] = Column(StorableText, server_default=EMPTY)
+    content: Named[tuple[Content, ...] | None] = Column(Stored(TypeAdapter(tuple[Content, ...])))
     model: Named[str | None] = Column(StorableText)
     status: Named[str | None] = Column(Text)
     tool_call_id: Named[str | None] = Column(StorableText)
@@ -265,7 +253,7 @@ class MessageColumns(TypedColumns):
     result: Named[JsonValue] = Column(Json(), nullable=True)
     ask_id: Named[UUID | None] = Column(ForeignKey("asks.id"))
     rating: Named[str | None] = Column(Text)
-    create_time: Named[datetime] = Column(_TIME, server_default=_NOW)
+    create_time: Named[datetime] = Column(TIME, server_default=NOW)
 
 
 messages: Final = Table(
@@ -314,9 +302,9 @@ class ExecutionColumns(TypedColumns):
     args: Named[JsonValue] = Column(Json(), nullable=False)
     state: Named[str] = Column(Text)
     result: Named[JsonValue] = Column(Json(), nullable=True)
-    runs: Named[int] = Column(Integer, server_default=_ONE)
-    start_time: Named[datetime] = Column(_TIME, server_default=_NOW)
-    end_time: Named[datetime | None] = Column(_TIME)
+    runs: Named[int] = Column(Integer, server_default=ONE)
+    start_time: Named[datetime] = Column(TIME, server_default=NOW)
+    end_time: Named[datetime | None] = Column(TIME)
 
 
 tool_executions: Final = Table(
@@ -336,7 +324,7 @@ class EventColumns(TypedColumns):
     turn_id: Named[UUID] = Column(ForeignKey("turns.id", ondelete="CASCADE"), primary_key=True)
     sequence: Named[int] = Column(Integer, primary_key=True, autoincrement=False)
     payload: Named[bytes] = Column(LargeBinary)
-    create_time: Named[datetime] = Column(_TIME, server_default=_NOW)
+    create_time: Named[datetime] = Column(TIME, server_default=NOW)
 
 
 turn_events: Final = Table(
@@ -355,7 +343,7 @@ class ConversationRequestColumns(TypedColumns):
     request_id: Named[str] = Column(Text, primary_key=True)
     request_hash: Named[bytes] = Column(LargeBinary)
     conversation_id: Named[UUID] = Column(ForeignKey("conversations.id", ondelete="CASCADE"))
-    create_time: Named[datetime] = Column(_TIME, server_default=_NOW)
+    create_time: Named[datetime] = Column(TIME, server_default=NOW)
 
 
 conversation_requests: Final = Table(
@@ -366,64 +354,6 @@ conversation_requests: Final = Table(
 )
 
 
-class FileColumns(TypedColumns):
-    """A file of a person; the bytes lie in the file store."""
-
-    id: Named[UUID] = Column(primary_key=True, server_default=_NEW_ID)
-    owner: Named[str] = Column(Text)
-    filename: Named[str] = Column(StorableText)
-    storage_key: Named[str] = Column(Text, unique=True)
-    mime_type: Named[str] = Column(Text)
-    size_bytes: Named[int] = Column(BigInteger)
-    sha256: Named[bytes] = Column(LargeBinary)
-    create_time: Named[datetime] = Column(_TIME, server_default=_NOW)
-    delete_time: Named[datetime | None] = Column(_TIME)
-
-
-files: Final = Table(
-    "files",
-    metadata,
-    FileColumns,
-    CheckConstraint("char_length(filename) BETWEEN 1 AND 255", "filename_shown_whole"),
-    CheckConstraint("size_bytes >= 0", "size_counts"),
-    Index(
-        "files_by_owner",
-        "owner",
-        text("create_time DESC"),
-        postgresql_where=text("delete_time IS NULL"),
-    ),
-)
-
-
-class RequestColumns(TypedColumns):
-    """The log of what models were asked (spec turns 12.1)."""
-
-    id: Named[int] = Column(BigInteger, Identity(always=True), primary_key=True)
-    owner: Named[str | None] = Column(Text)
-    conversation_id: Named[UUID | None]
-    turn_id: Named[UUID | None]
-    ai_model: Named[str] = Column(StorableText)
-    request_type: Named[str] = Column(Text)
-    prompt: Named[str] = Column(StorableText)
-    response: Named[str | None] = Column(StorableText)
-    error: Named[str | None] = Column(StorableText)
-    response_time_ms: Named[int | None]
-    tokens_used: Named[int | None]
-    metadata_: Named[JsonValue] = Column("metadata", Json(), nullable=True)
-    create_time: Named[datetime] = Column(_TIME, server_default=_NOW)
-
-
-ai_requests: Final = Table(
-    "ai_requests",
-    metadata,
-    RequestColumns,
-    Index("ai_requests_by_owner", "owner", text("create_time DESC")),
-    Index("ai_requests_by_model", "ai_model", text("create_time DESC")),
-    Index("ai_requests_by_type", "request_type", text("create_time DESC")),
-    Index("ai_requests_by_turn", "turn_id"),
-)
-
-
 class ActionTokenColumns(TypedColumns):
     """A button that works once without a session (spec turns 16.7)."""
 
@@ -431,10 +361,10 @@ class ActionTokenColumns(TypedColumns):
     ask_id: Named[UUID] = Column(ForeignKey("asks.id", ondelete="CASCADE"))
     owner: Named[str] = Column(Text)
     button_ids: Named[Sequence[str]] = Column(ARRAY(Text))
-    expire_time: Named[datetime] = Column(_TIME)
+    expire_time: Named[datetime] = Column(TIME)
     used_by_turn: Named[UUID | None] = Column(ForeignKey("turns.id", ondelete="SET NULL"))
     used_button_id: Named[str | None] = Column(Text)
-    create_time: Named[datetime] = Column(_TIME, server_default=_NOW)
+    create_time: Named[datetime] = Column(TIME, server_default=NOW)
 
 
 action_tokens: Final = Table(

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract.errors import RateLimited
-from parleyd.contract.events import EventBody, TurnEvent
+from parleyd.contract.events import EventBody, FileReturned, TurnEvent
 from parleyd.contract.executions import ToolStart
 from parleyd.contract.messages import MessageDraft
 from parleyd.contract.steps import Step
@@ -32,8 +32,9 @@ from parleyd.store.endings import (
     was_ended,
 )
 from parleyd.store.engine import Database, violated
-from parleyd.store.events import find_event
+from parleyd.store.events import find_events
 from parleyd.store.executions import (
+    ended_events,
     lose_tool,
     lost_event,
     returned_event,
@@ -69,9 +70,8 @@ from parleyd.turns.ports import (
     OpenedTurn,
     Opening,
     RequestSeen,
-    Situation,
-    Wanted,
 )
+from parleyd.turns.situations import Situation, Wanted
 
 _REQUEST_ID = "turns_request_id"
 _STEP = "turn_steps_pkey"
@@ -162,27 +162,35 @@ class PostgresTurnStore:
         )
 
     async def store_result(
-        self, turn: OpenedTurn, call: CallPlace, result: JsonValue, *, failed: bool
+        self,
+        turn: OpenedTurn,
+        call: CallPlace,
+        result: JsonValue,
+        *,
+        failed: bool,
+        file: FileReturned | None = None,
     ) -> tuple[TurnEvent, ...]:
         """See `TurnStore`."""
         return await self._end_tool(
             turn,
             call,
-            returned_event(call, result, failed=failed),
-            lambda connection: store_result(connection, turn, call, result, failed=failed),
+            ended_events(returned_event(call, result, failed=failed), file),
+            lambda connection: store_result(
+                connection, turn, call, result, failed=failed, file=file
+            ),
         )
 
     async def lose_tool(self, turn: OpenedTurn, call: CallPlace) -> tuple[TurnEvent, ...]:
         """See `TurnStore`."""
         return await self._end_tool(
-            turn, call, lost_event(call), lambda connection: lose_tool(connection, turn, call)
+            turn, call, [lost_event(call)], lambda connection: lose_tool(connection, turn, call)
         )
 
     async def _end_tool(
         self,
         turn: OpenedTurn,
         call: CallPlace,
-        returned: EventBody,
+        bodies: Sequence[EventBody],
         end: Callable[[Connection], tuple[TurnEvent, ...]],
     ) -> tuple[TurnEvent, ...]:
         """Ends a call, or finds that a call of this with the same outcome has done so before."""
@@ -191,12 +199,12 @@ class PostgresTurnStore:
                 end, lambda connection: was_tool_ended(connection, turn, call)
             )
         except Fenced:
-            event = await self._database.read(
-                lambda connection: find_event(connection, turn.lease, returned)
+            found = await self._database.read(
+                lambda connection: find_events(connection, turn.lease, bodies)
             )
-            if event is None:
+            if not found:
                 raise
-            return (event,)
+            return found
 
     async def keep_partial_text(self, turn: OpenedTurn, partial_text: str) -> None:
         """See `TurnStore`."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Generic, ParamSpec, TypeVar, overload
 
+from parleyd.tools.approval_rules import ApprovalRule
 from parleyd.tools.bodies import called
 from parleyd.tools.hosted import HostedTool, Profile
 from parleyd.tools.signatures import arguments_of_signature
@@ -42,6 +43,7 @@ def tool(
     description: str | None = None,
     replay_safe: bool = False,
     seconds: float | None = None,
+    needs_approval: bool | ApprovalRule = False,
 ) -> FunctionTool[_Params, _Result]: ...
 
 
@@ -52,6 +54,7 @@ def tool(
     description: str | None = None,
     replay_safe: bool = False,
     seconds: float | None = None,
+    needs_approval: bool | ApprovalRule = False,
 ) -> Callable[[Callable[_Params, _Result]], FunctionTool[_Params, _Result]]: ...
 
 
@@ -63,6 +66,7 @@ def tool(
     description: str | None = None,
     replay_safe: bool = False,
     seconds: float | None = None,
+    needs_approval: bool | ApprovalRule = False,
 ) -> (
     FunctionTool[_Params, _Result]
     | Callable[[Callable[_Params, _Result]], FunctionTool[_Params, _Result]]
@@ -77,12 +81,25 @@ def tool(
     `replay_safe` says that a run may be repeated with the same arguments and idempotency key, as
     after a crash. `seconds` limits a run, None means as the deployment does.
 
+    `needs_approval` says which calls run only once the person has approved them: with True all,
+    with a rule those for which it returns True. The rule is called once for each call, before
+    anything of it runs, with the arguments as the model sent them (a dict of JSON, which fits, but
+    without defaults) and, if it has a second parameter, with the `ToolContext`. It has 2 seconds;
+    where it fails, comes too late or returns no bool, the call needs an approval.
+
     Raises:
-        ToolsUnusable: The function can't be told to a model.
+        ToolsUnusable: The function can't be told to a model, or the rule can't be called so.
     """
 
     def make(function: Callable[_Params, _Result]) -> FunctionTool[_Params, _Result]:
-        return _made(function, name, description, replay_safe=replay_safe, seconds=seconds)
+        return _made(
+            function,
+            name,
+            description,
+            replay_safe=replay_safe,
+            seconds=seconds,
+            needs_approval=needs_approval,
+        )
 
     return make if function is None else make(function)
 
@@ -94,6 +111,7 @@ def _made(
     *,
     replay_safe: bool,
     seconds: float | None,
+    needs_approval: bool | ApprovalRule,
 ) -> FunctionTool[_Params, _Result]:
     if not inspect.isroutine(function):
         raise ToolsUnusable(
@@ -108,6 +126,7 @@ def _made(
         description=inspect.getdoc(function) or "" if description is None else description,
         replay_safe=replay_safe,
         seconds=seconds,
+        needs_approval=needs_approval,
     )
     return FunctionTool(function, profile)
 

@@ -1,14 +1,24 @@
-"""The functions of a deployment that make the tools and the system prompt of one turn."""
+"""The functions of a deployment that a turn calls: for its tools, its prompt, its approvals."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from uuid import UUID
 
+from pydantic import JsonValue
+
+from parleyd.contract.json import storable_json
 from parleyd.tools.bodies import called
 from parleyd.tools.loading import tools_in
 from parleyd.tools.named_objects import object_named
 from parleyd.tools.unusable import ToolsUnusable
-from parleyd.turns.tools import HostTool, PromptHook, RequestTools, TurnContext
+from parleyd.turns.tools import (
+    ApprovalWording,
+    HostTool,
+    PromptHook,
+    RequestTools,
+    TurnContext,
+)
+from parleyd.turns.toolsets import is_tool_name
 
 
 def load_request_tools(path: str) -> RequestTools:
@@ -51,6 +61,34 @@ def load_prompt_hook(path: str) -> PromptHook:
         )
 
     return prompt_hook
+
+
+def load_approval_wordings(paths: Mapping[str, str]) -> dict[str, ApprovalWording]:
+    """Returns the functions that word approvals, by the names of the tools they speak of.
+
+    `paths` names each as `module:function`. It is given the arguments of a call, as the model sent
+    them, and returns the input of the confirm that asks for it; what it does to the arguments
+    changes nothing. It is called like that of `load_request_tools`. What it raises passes through,
+    and what it returns is not looked at here: a confirm that will not do is never shown.
+
+    Raises:
+        ToolsUnusable: A path names no such function, or no tool can have the name.
+    """
+    return {tool: _wording(tool, path) for tool, path in paths.items()}
+
+
+def _wording(tool: str, path: str) -> ApprovalWording:
+    if not is_tool_name(tool):
+        raise ToolsUnusable(
+            f"`{path}` is to word the approvals of {tool!r}, and no tool can be called so: "
+            "write the name of a tool."
+        )
+    function = _function_named(path, ("args",))
+
+    async def wording(args: JsonValue) -> object:
+        return await called(function, storable_json(args))
+
+    return wording
 
 
 def _function_named(path: str, arguments: tuple[str, ...]) -> Callable[..., object]:

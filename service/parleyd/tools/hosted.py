@@ -1,5 +1,6 @@
 """A host tool that runs here: its arguments checked, its body called, its result made JSON."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
@@ -9,10 +10,11 @@ from pydantic import JsonValue
 
 from parleyd.contract import limits
 from parleyd.contract.text import clip
+from parleyd.tools.approval_rules import ApprovalRule, approval_check
 from parleyd.tools.misfits import Misfit
-from parleyd.tools.results import result_of
+from parleyd.tools.results import file_of, result_of
 from parleyd.tools.unusable import ToolsUnusable
-from parleyd.turns.tools import ToolContext, ToolFailed
+from parleyd.turns.tools import ToolContext, ToolFailed, ToolFile, ToolResult
 
 log = structlog.stdlib.get_logger()
 
@@ -41,13 +43,15 @@ class Arguments(Protocol[_Made_co]):
 class Profile:
     """What a deployment says of a tool, beside what it does.
 
-    `seconds` None: the deployment's limit.
+    `seconds` None: the deployment's limit. `needs_approval` says which calls need an approval: all,
+    none, or those that a rule names.
     """
 
     name: str
     description: str
     replay_safe: bool = False
     seconds: float | None = None
+    needs_approval: bool | ApprovalRule = False
 
     def __post_init__(self) -> None:
         if not self.description.strip():
@@ -63,7 +67,11 @@ class Profile:
 
 
 class HostedTool(Generic[_Read]):
-    """A `HostTool` of a profile, arguments and a body."""
+    """A `HostTool` of a profile, arguments and a body.
+
+    Raises:
+        ToolsUnusable: What the profile says of approvals is no rule.
+    """
 
     def __init__(
         self,
@@ -74,6 +82,7 @@ class HostedTool(Generic[_Read]):
         self._profile = profile
         self._arguments = arguments
         self._body = body
+        self._approval_check = approval_check(profile.name, needed=profile.needs_approval)
 
     @property
     def name(self) -> str:
@@ -113,7 +122,14 @@ class HostedTool(Generic[_Read]):
             return "The tool did not run: it failed to check its arguments. Go on without it."
         return None
 
-    async def run(self, args: JsonValue, context: ToolContext) -> JsonValue:
+    async def needs_approval(self, args: JsonValue, context: ToolContext) -> bool:
+        """Tells whether a call with arguments that fit may run only once a person approves it.
+
+        Whatever the deployment's own rule raises passes through, and counts as a yes.
+        """
+        return await self._approval_check(args, context)
+
+    async def run(self, args: JsonValue, context: ToolContext) -> ToolResult:
         """Runs the tool and returns its result.
 
         Raises:
@@ -128,4 +144,7 @@ class HostedTool(Generic[_Read]):
             returned = await self._body(read, context)
         except ToolFailed as failed:
             raise ToolFailed(clip(str(failed), limits.TOOL_FAILURE)) from failed
+        if isinstance(returned, ToolFile):
+            # Whether megabytes are JSON takes a while to tell.
+            return await asyncio.to_thread(file_of, self.name, returned)
         return result_of(self.name, returned)

@@ -115,6 +115,7 @@ def _is_tool(value: object) -> TypeGuard[HostTool]:
         and isinstance(getattr(value, "replay_safe", None), bool)
         and hasattr(value, "seconds")
         and callable(getattr(value, "faults", None))
+        and callable(getattr(value, "needs_approval", None))
         and callable(getattr(value, "run", None))
     )
 

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from parleyd.contract.field_errors import named
 from parleyd.contract.json import compact, storable_object
+from parleyd.tools.approval_rules import ApprovalRule
 from parleyd.tools.bodies import called
 from parleyd.tools.hosted import HostedTool, Profile
 from parleyd.tools.misfits import Misfit, arguments_of, missing, unknown, wrong
@@ -76,6 +77,7 @@ def host_tool(
     run: Callable[[dict[str, JsonValue], ToolContext], object | Awaitable[object]],
     replay_safe: bool = False,
     seconds: float | None = None,
+    needs_approval: bool | ApprovalRule = False,
 ) -> SchemaTool:
     """Makes a host tool of a callable and a JSON Schema of its arguments.
 
@@ -83,9 +85,16 @@ def host_tool(
     it is a coroutine function, in a thread otherwise. The rest is as in `tool`.
 
     Raises:
-        ToolsUnusable: The schema is none, or there is no description.
+        ToolsUnusable: The schema is none, there is no description, or `needs_approval` can't be
+            called.
     """
-    profile = Profile(name, description, replay_safe=replay_safe, seconds=seconds)
+    profile = Profile(
+        name,
+        description,
+        replay_safe=replay_safe,
+        seconds=seconds,
+        needs_approval=needs_approval,
+    )
 
     async def body(read: dict[str, JsonValue], context: ToolContext) -> object:
         return await called(run, read, context)

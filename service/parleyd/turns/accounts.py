@@ -100,7 +100,12 @@ def _metadata(turn: OpenedTurn, result: TurnResult) -> dict[str, JsonValue] | No
 
 
 def _asked(ask: Ask) -> dict[str, JsonValue]:
-    return {"kind": ask.kind, "phase": "asked", "tool_call_id": ask.tool_call_id}
+    return {
+        "kind": ask.kind,
+        "phase": "asked",
+        "tool_call_id": ask.tool_call_id,
+        **_guarded(ask),
+    }
 
 
 def _answered(ask: Ask) -> dict[str, JsonValue]:
@@ -110,4 +115,12 @@ def _answered(ask: Ask) -> dict[str, JsonValue]:
         "kind": ask.kind,
         "phase": "answered",
         "tool_call_id": ask.tool_call_id,
+        **_guarded(ask),
     }
+
+
+def _guarded(ask: Ask) -> dict[str, JsonValue]:
+    """Returns what is told of an approval beside that."""
+    if ask.origin != "approval":
+        return {}
+    return {"origin": ask.origin, "tool_name": ask.tool_name}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from parleyd.contract.errors import ModelNotConfigured, OptionForbidden
-from parleyd.contract.turns import AnswerInput, TurnRequest
+from parleyd.contract.turns import AnswerInput, PromptInput, TurnInput, TurnRequest
 from parleyd.turns.checks import (
     as_retried,
     check_input,
@@ -13,12 +13,14 @@ from parleyd.turns.checks import (
     check_model,
     check_options,
     check_repeat,
+    check_tool,
     wanted_of,
 )
 from parleyd.turns.deployment import Deployment
 from parleyd.turns.instructions import Instructions, instructions
-from parleyd.turns.model import Model
-from parleyd.turns.ports import OpenedTurn, Opening, RepeatedRequest, RequestSeen, Situation
+from parleyd.turns.model import Model, Shown
+from parleyd.turns.ports import OpenedTurn, Opening, RequestSeen
+from parleyd.turns.situations import RepeatedRequest, Situation
 from parleyd.turns.tools import TurnContext
 
 
@@ -26,7 +28,9 @@ from parleyd.turns.tools import TurnContext
 class ReadyTurn:
     """A turn that is stored, with all that running it takes.
 
-    Its lease holds for as long as one lasts from `held_since` on, by the loop's clock.
+    Its lease holds for as long as one lasts from `held_since` on, by the loop's clock. `shown` are
+    the files that came with its message or answer, as the model is shown them; None where this
+    process has not taken them.
     """
 
     turn: OpenedTurn
@@ -34,6 +38,7 @@ class ReadyTurn:
     title_model: Model | None
     told: Instructions
     held_since: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+    shown: tuple[Shown, ...] | None = None
 
 
 async def open_turn(
@@ -47,20 +52,22 @@ async def open_turn(
     check_options(request, shared.options)
     own_model, title_model = _models(shared, request)
     model = check_model(request, own_model)
-    # A digest over an answer may be over megabytes of files.
+    with_files = _may_hold_files(request.input)
+    # A digest over an answer or attachments may be over megabytes of files.
     wanted = (
         await asyncio.to_thread(wanted_of, request)
-        if isinstance(request.input, AnswerInput) and request.request_id
+        if request.request_id and with_files
         else wanted_of(request)
     )
     situation = Situation()
-    if wanted.conversation_id or wanted.request:
+    # A new conversation meets its caller's limits in TX1; attachments are stored before that.
+    if wanted.conversation_id or wanted.request or with_files:
         situation = await shared.store.read_situation(request.owner, wanted)
     if situation.repeated:
         check_repeat(wanted.request, situation.repeated)
         return situation.repeated
     check_limits(request, situation, shared.options.limits)
-    turn_input = await check_input(request, situation)
+    taken = await check_input(shared, request, situation)
     request = as_retried(request, situation.failed)
     new_conversation_id = shared.ids.uuid()
     conversation = situation.conversation
@@ -73,12 +80,13 @@ async def open_turn(
         project=conversation.project if conversation else request.project,
     )
     told = await instructions(shared.options, model, context, request.system_instruction)
+    check_tool(taken.opening, situation, told)
     opening = Opening(
         turn_id=turn_id,
         owner=request.owner,
         conversation_id=request.conversation_id,
         new_conversation_id=new_conversation_id,
-        input=turn_input,
+        input=taken.opening,
         surface=context.surface,
         model=model.model_id,
         holder=shared.holder,
@@ -95,7 +103,7 @@ async def open_turn(
     except RequestSeen as seen:
         check_repeat(wanted.request, seen.turn)
         return seen.turn
-    return ReadyTurn(turn, model, title_model, told, began)
+    return ReadyTurn(turn, model, title_model, told, began, taken.shown)
 
 
 async def take_up(shared: Deployment, turn: OpenedTurn, held_since: float) -> ReadyTurn:
@@ -117,6 +125,16 @@ async def take_up(shared: Deployment, turn: OpenedTurn, held_since: float) -> Re
     model = shared.model
     told = await instructions(shared.options, model, context, turn.system_instruction)
     return ReadyTurn(turn, model, shared.title_model, told, held_since)
+
+
+def _may_hold_files(brought: TurnInput) -> bool:
+    match brought:
+        case PromptInput(attachments=attachments):
+            return bool(attachments)
+        case AnswerInput():
+            return True
+        case _:
+            return False
 
 
 def _models(shared: Deployment, request: TurnRequest) -> tuple[Model | None, Model | None]:

@@ -1,6 +1,7 @@
-"""Judges the tool calls of a finished step (spec turns 3.4.3)."""
+"""Judges the tool calls of a finished step (spec turns 3.4.3, 9.2)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import asyncio
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -14,23 +15,32 @@ from parleyd.contract.field_errors import FieldError, as_tool_error, quoted
 from parleyd.contract.guards import check_on_small_screen
 from parleyd.contract.json import nests_deeper, storable_json
 from parleyd.contract.steps import StepCall
-from parleyd.contract.surfaces import Surface
 from parleyd.contract.text import storable
+from parleyd.turns.approvals import needs_approval
+from parleyd.turns.kept_args import kept_args
 from parleyd.turns.model import CallPart
-from parleyd.turns.ports import CollectedAsk, Ids
+from parleyd.turns.ports import Ids, OpenedTurn
+from parleyd.turns.tool_contexts import tool_context
 from parleyd.turns.tools import ToolSet
 
 
 @dataclass(frozen=True)
 class JudgedCalls:
-    """The calls of a step in call order, its valid asks, and what to show of the others."""
+    """The calls of a step in call order, and what to show of those that are no asks.
+
+    `asks` says that the turn is to pause on one of them.
+    """
 
     calls: tuple[StepCall, ...]
-    asks: tuple[CollectedAsk, ...]
     events: tuple[EventBody, ...]
 
+    @property
+    def asks(self) -> bool:
+        """Tells whether one of the calls asks the person something."""
+        return any(call.ask_id for call in self.calls)
+
     def starts(self, step_no: int) -> tuple[ToolStart, ...]:
-        """Returns the host calls, which run now."""
+        """Returns the host calls that need no approval, which run now."""
         return tuple(
             ToolStart(
                 step_no=step_no,
@@ -47,22 +57,23 @@ class JudgedCalls:
 class CallJudge:
     """Judges calls against the tools and asks that one turn offers.
 
-    Remembers the public ids of the chain's calls, so that none is given twice.
+    Remembers the public ids of the chain's calls, so that none is given twice. With asks off, a
+    call that needs an approval gets none, and never runs.
     """
 
     def __init__(
         self,
+        turn: OpenedTurn,
         tools: ToolSet,
         kinds: Sequence[AskKind],
-        surface: Surface,
         *,
         asks_on: bool,
         ids: Ids,
         taken: Iterable[str] = (),
     ) -> None:
+        self._turn = turn
         self._tools = tools
         self._kinds = tuple(kinds)
-        self._surface: Surface = surface
         self._asks_on = asks_on
         self._ids = ids
         self._taken = set(taken)
@@ -76,44 +87,75 @@ class CallJudge:
         """Marks the ids of earlier calls of the chain as taken."""
         self._taken.update(call.tool_call_id for call in calls)
 
-    def judge(self, parts: Sequence[CallPart]) -> JudgedCalls:
+    async def judge(self, step_no: int, parts: Sequence[CallPart]) -> JudgedCalls:
         """Returns what becomes of each call, in call order."""
-        calls: list[StepCall] = []
-        asks: list[CollectedAsk] = []
-        shown: list[StepCall] = []
-        for part in parts:
-            # What is checked, shown, stored and sent back as a result is one and the same.
-            name, args = storable(part.name), storable_json(part.args)
-            kind = kind_of_tool(name)
-            tool = self._tools.get(name)
-            ask_id, error = None, None
-            if nests_deeper(args, limits.CALL_LEVELS):
-                args, error = None, f"The arguments have more than {limits.CALL_LEVELS} levels."
-            elif kind is None or kind not in self._kinds:
-                error = tool.faults(args) if tool else self._no_such_tool(name)
-            elif errors := self._faults(kind, args):
-                error = as_tool_error(errors)
+        judged = [self._judge(part) for part in parts]
+        calls = tuple(self._settled(judged, await self._guarded(step_no, judged)))
+        return JudgedCalls(calls, tuple(_events(call for call in calls if self._is_shown(call))))
+
+    def _judge(self, part: CallPart) -> StepCall:
+        # What is checked, shown, stored and run is one and the same, to the digit.
+        name, args = storable(part.name), storable_json(part.args)
+        kind = kind_of_tool(name)
+        tool = self._tools.get(name)
+        ask_id, error = None, None
+        too_deep = nests_deeper(args, limits.CALL_LEVELS)
+        args = None if too_deep else kept_args(args)
+        if too_deep:
+            error = f"The arguments have more than {limits.CALL_LEVELS} levels."
+        elif kind is None or kind not in self._kinds:
+            error = tool.faults(args) if tool else self._no_such_tool(name)
+        elif errors := self._faults(kind, args):
+            error = as_tool_error(errors)
+        else:
+            ask_id = self._ids.uuid()
+        return StepCall(
+            tool_call_id=self._public_id(part.call_id),
+            provider_call_id=part.call_id,
+            tool_name=name,
+            args=args,
+            role="invalid" if error else "ask" if ask_id else "host",
+            ask_id=ask_id,
+            error=error,
+        )
+
+    async def _guarded(self, step_no: int, calls: Sequence[StepCall]) -> frozenset[int]:
+        """Returns the places of the calls that need an approval.
+
+        Each is asked about once, and the journal keeps what came of it.
+        """
+        places = [index for index, call in enumerate(calls) if call.role == "host"]
+        needs = await asyncio.gather(
+            *(self._needs_approval(step_no, index, calls[index]) for index in places)
+        )
+        return frozenset(index for index, need in zip(places, needs, strict=True) if need)
+
+    async def _needs_approval(self, step_no: int, index: int, call: StepCall) -> bool:
+        context = tool_context(self._turn, step_no, index, call.tool_call_id)
+        return await needs_approval(self._tools[call.tool_name], call.args, context)
+
+    def _settled(self, calls: Sequence[StepCall], guarded: Collection[int]) -> Iterator[StepCall]:
+        """Yields the calls with their roles; an approval that is the step's first ask has its id.
+
+        Further approvals get none: their calls are denied when the first ask is answered (9.6).
+        """
+        asked = not self._asks_on
+        for index, call in enumerate(calls):
+            if index in guarded:
+                ask_id = None if asked else self._ids.uuid()
+                yield call.model_copy(update={"role": "approval", "ask_id": ask_id})
             else:
-                ask_id = self._ids.uuid()
-            call = StepCall(
-                tool_call_id=self._public_id(part.call_id),
-                provider_call_id=part.call_id,
-                tool_name=name,
-                args=args,
-                role="invalid" if error else "ask" if ask_id else "host",
-                ask_id=ask_id,
-                error=error,
-            )
-            calls.append(call)
-            if kind and ask_id and isinstance(args, dict):
-                asks.append(CollectedAsk(call, ask_id, kind, args, self._ids.call_id()))
-            elif not (self._asks_on and name.startswith(TOOL_PREFIX)):
-                shown.append(call)
-        return JudgedCalls(tuple(calls), tuple(asks), tuple(_events(shown)))
+                yield call
+            asked = asked or index in guarded or call.ask_id is not None
+
+    def _is_shown(self, call: StepCall) -> bool:
+        reserved = self._asks_on and call.tool_name.startswith(TOOL_PREFIX)
+        return call.role != "ask" and not reserved
 
     def _faults(self, kind: AskKind, args: JsonValue) -> tuple[FieldError, ...]:
-        errors = check_ask(kind, args, self._surface)
-        if errors or self._surface == "full" or not isinstance(args, dict):
+        surface = self._turn.surface
+        errors = check_ask(kind, args, surface)
+        if errors or surface == "full" or not isinstance(args, dict):
             return errors
         return check_on_small_screen(kind, args)
 
@@ -131,7 +173,8 @@ class CallJudge:
         return f"There is no tool {quoted(name)} here. {there_is}"
 
 
-def _events(calls: Sequence[StepCall]) -> Iterator[EventBody]:
+def _events(shown: Iterable[StepCall]) -> Iterator[EventBody]:
+    calls = tuple(shown)
     for call in calls:
         yield ToolCalled(tool_call_id=call.tool_call_id, tool_name=call.tool_name, args=call.args)
     for call in calls:

@@ -10,7 +10,7 @@ from parleyd.contract.executions import Execution
 from parleyd.contract.json import compact
 from parleyd.contract.steps import Step
 from parleyd.turns.chain_memory import KnownChain, WaitingStep
-from parleyd.turns.history import step_messages
+from parleyd.turns.history import ShownByCall, step_messages
 from parleyd.turns.model import Model, ProviderMessage
 
 OPEN: Final = frozenset({"started", "unknown"})
@@ -27,6 +27,7 @@ class ChainSoFar:
         self.user_text = known.user_text
         self._history_size = known.history_size
         self._settled = True
+        self._shows_files = False
 
     def add(
         self,
@@ -34,9 +35,14 @@ class ChainSoFar:
         answers: Mapping[UUID, JsonValue],
         done: Mapping[int, Execution],
         model: Model,
+        shown: ShownByCall,
     ) -> None:
-        """Adds a step with the results of its calls."""
-        self.messages += step_messages(step, answers, done, model)
+        """Adds a step with the results of its calls, and the files that belong to them.
+
+        Of files the model is sent no more than what they are, once the chain has moved on (11.5).
+        """
+        self.messages += step_messages(step, answers, done, model, shown)
+        self._shows_files = self._shows_files or bool(shown)
         self.size += len(step.messages)
         self.size += sum(len(compact(one.result)) for one in done.values())
         self.step_no = step.step_no
@@ -44,7 +50,7 @@ class ChainSoFar:
 
     def known(self, call_ids: frozenset[str], waiting: WaitingStep | None) -> KnownChain | None:
         """Returns what can't change any more; None where there is nothing such."""
-        if not self._settled or not (self.step_no or waiting):
+        if self._shows_files or not self._settled or not (self.step_no or waiting):
             return None
         return KnownChain(
             step_no=self.step_no,

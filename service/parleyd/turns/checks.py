@@ -6,6 +6,7 @@ from typing import assert_never
 from pydantic import JsonValue
 
 from parleyd.contract.answers import action_of, check_answer
+from parleyd.contract.approvals import denial_reason
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.cards import look_up_button
 from parleyd.contract.errors import (
@@ -15,7 +16,9 @@ from parleyd.contract.errors import (
     OptionForbidden,
     RateLimited,
     RequestIdReused,
+    ToolUnavailable,
     UnknownButton,
+    UploadsOff,
 )
 from parleyd.contract.field_errors import FieldError
 from parleyd.contract.json import storable_json
@@ -27,20 +30,17 @@ from parleyd.contract.turns import (
     RetryInput,
     TurnRequest,
 )
-from parleyd.turns.answer_files import without_bytes
+from parleyd.turns.answer_files import take_answer
+from parleyd.turns.attachments import take_attachments
+from parleyd.turns.deployment import Deployment
+from parleyd.turns.instructions import Instructions
 from parleyd.turns.model import Model
 from parleyd.turns.openings import check_retryable, not_pending
 from parleyd.turns.options import TurnLimits, TurnOptions
-from parleyd.turns.ports import (
-    AnswerOpening,
-    FailedTurn,
-    PromptOpening,
-    RepeatedRequest,
-    RetryOpening,
-    Situation,
-    Wanted,
-)
+from parleyd.turns.ports import AnswerOpening, PromptOpening, RetryOpening
 from parleyd.turns.requests import RequestKey, turn_request_key
+from parleyd.turns.situations import FailedTurn, RepeatedRequest, Situation, Wanted
+from parleyd.turns.taken_input import TakenInput
 
 
 def check_options(request: TurnRequest, options: TurnOptions) -> None:
@@ -112,12 +112,11 @@ def check_limits(request: TurnRequest, situation: Situation, limits: TurnLimits)
         raise RateLimited("turns of one conversation may run", limits.conversation_turns)
 
 
-async def check_input(
-    request: TurnRequest, situation: Situation
-) -> PromptOpening | AnswerOpening | RetryOpening:
+async def check_input(shared: Deployment, request: TurnRequest, situation: Situation) -> TakenInput:
     """Returns what the turn is opened with: the message, a fitting answer, or the failed turn.
 
-    What was read without a lock is checked again when the turn is opened.
+    What was read without a lock is checked again when the turn is opened. Files that came along are
+    stored once all is in order.
 
     Raises:
         AskNotPending: The conversation does not wait on this ask.
@@ -125,25 +124,35 @@ async def check_input(
         InvalidAnswer: The answer does not fit the stored ask.
         TurnNotFound: The conversation has no such turn.
         TurnNotRetryable: The turn is not the latest, or has not failed.
+        UploadsOff, InvalidAttachment, FileTooLarge: Attachments are not taken, or these are not.
+        AttachmentNotStored: The files could not be stored.
     """
+    cap = shared.options.limits.file_bytes
     match request.input:
-        case PromptInput(text=text):
-            return PromptOpening(text=storable(text))
+        case PromptInput(attachments=()) as prompt:
+            return TakenInput(PromptOpening(text=storable(prompt.text)))
+        case PromptInput() as prompt:
+            if not shared.options.uploads:
+                raise UploadsOff
+            return await take_attachments(shared.files, request.owner, prompt, cap)
         case AnswerInput(tool_call_id=tool_call_id, answer=answer):
             ask = _pending(situation, tool_call_id)
             # An answer may be megabytes, of files or of whatever else somebody sends.
-            envelope = await asyncio.to_thread(_fitting, ask, answer)
-            return AnswerOpening("answer", tool_call_id, envelope)
+            envelope = await asyncio.to_thread(_fitting, ask, answer, cap)
+            if ask.kind == "files" and action_of(envelope) == "accept":
+                return await take_answer(shared.files, request.owner, tool_call_id, envelope, cap)
+            return TakenInput(AnswerOpening("answer", tool_call_id, envelope))
         case ButtonInput(tool_call_id=tool_call_id, button_id=button_id):
             ask = _pending(situation, tool_call_id)
             match look_up_button(ask.simple, button_id):
                 case FieldError() as error:
                     raise UnknownButton(error.message, [error])
                 case response:
-                    return AnswerOpening("button", tool_call_id, _fitting(ask, response))
+                    envelope = _fitting(ask, response, cap)
+                    return TakenInput(AnswerOpening("button", tool_call_id, envelope))
         case RetryInput(turn_id=turn_id):
             check_retryable(turn_id, situation.failed)
-            return RetryOpening(turn_id)
+            return TakenInput(RetryOpening(turn_id))
         case _:
             assert_never(request.input)
 
@@ -167,16 +176,29 @@ def _pending(situation: Situation, tool_call_id: str) -> Ask:
     return pending
 
 
-def _fitting(ask: Ask, answer: JsonValue) -> dict[str, JsonValue]:
-    """Returns an answer that fits, in the form in which it is stored."""
+def check_tool(
+    opening: PromptOpening | AnswerOpening | RetryOpening, situation: Situation, told: Instructions
+) -> None:
+    """Checks that the tool of an approval can be run here, where the approval is granted (9.5).
+
+    Raises:
+        ToolUnavailable: It can't; the ask stays pending.
+    """
+    ask = situation.asks.pending
+    if ask is None or ask.origin != "approval" or not isinstance(opening, AnswerOpening):
+        return
+    if denial_reason(opening.envelope) is None and ask.tool_name not in told.host_tools:
+        raise ToolUnavailable(ask.tool_name)
+
+
+def _fitting(ask: Ask, answer: JsonValue, cap: int) -> dict[str, JsonValue]:
+    """Returns an answer that fits, its strings in storable form. Files it still holds whole."""
     envelope = storable_json(answer)
-    errors = check_answer(ask.kind, ask.input, envelope)
+    errors = check_answer(ask.kind, ask.input, envelope, max_file_bytes=cap)
     if errors or not isinstance(envelope, dict):
         raise InvalidAnswer(
             f"The answer does not fit the ask {ask.tool_call_id!r}; it stays pending. "
             f"First fault: {errors[0].message}",
             errors,
         )
-    if ask.kind == "files" and action_of(envelope) == "accept":
-        return without_bytes(envelope)
     return envelope

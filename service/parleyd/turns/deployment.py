@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from parleyd.turns.chain_memory import ChainMemory
+from parleyd.turns.files import Files
 from parleyd.turns.followers import Followers
 from parleyd.turns.lease_store import LeaseStore
 from parleyd.turns.model import Model
@@ -18,7 +19,7 @@ class Deployment:
     """The parts that turns are made of, and the name of this process on its leases.
 
     `model_of_key` makes a model that uses a caller's own provider key; None where the deployment
-    takes none.
+    takes none. `files` is None where the deployment keeps none.
     """
 
     store: TurnStore
@@ -33,3 +34,4 @@ class Deployment:
     holder: str
     followers: Followers
     chains: ChainMemory
+    files: Files | None = None

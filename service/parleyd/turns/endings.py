@@ -6,9 +6,9 @@ from uuid import UUID
 
 from parleyd.contract.answers import CONVERSATION_DELETED, ONE_ASK_AT_A_TIME, cancelled
 from parleyd.contract.asks.ask import Ask
-from parleyd.contract.cards import to_simple_card
 from parleyd.contract.events import EventBody, Failed, Text
 from parleyd.contract.executions import Execution
+from parleyd.contract.guards import guarded_card
 from parleyd.contract.json import storable_object
 from parleyd.contract.messages import MessageDraft
 from parleyd.contract.steps import Step
@@ -193,16 +193,17 @@ def _asks_of(
 ) -> Iterator[Ask]:
     """Yields the asks of a step in call order: the first pending if it gets the slot.
 
-    The card is made here, once the public id is settled, and never again.
+    The card is made here, once the public id is settled, and guarded; and never again (9.3).
     """
     taken = set(place.taken_call_ids)
     taken.update(row.tool_call_id for row in ending.rows if row.tool_call_id)
     for index, asked in enumerate(ending.asks):
-        call_id = storable(asked.call.tool_call_id)
+        call_id = storable(asked.tool_call_id)
         if call_id in taken:
             call_id = asked.spare_call_id
         taken.add(call_id)
-        provider_id = asked.call.provider_call_id
+        approval = asked.origin == "approval"
+        provider_id = None if approval else asked.call.provider_call_id
         ask_input = storable_object(asked.input)
         ask = Ask(
             id=asked.ask_id,
@@ -212,9 +213,11 @@ def _asks_of(
             tool_call_id=call_id,
             provider_call_id=storable(provider_id) if provider_id else None,
             kind=asked.kind,
+            origin=asked.origin,
             tool_name=asked.call.tool_name,
+            tool_args=asked.call.args if approval else None,
             input=ask_input,
-            simple=to_simple_card(asked.kind, ask_input, call_id),
+            simple=guarded_card(asked.kind, ask_input, call_id, approval=approval),
             status="pending",
             created_by_turn=turn.lease.turn_id,
             create_time=conversation.now,
@@ -230,13 +233,14 @@ def _asks_of(
 
 
 def _settled(step: Step, asks: Sequence[Ask]) -> Step:
-    """Returns a step whose calls bear the public ids that their asks got."""
-    in_order = iter(asks)
+    """Returns a step whose asks bear the public ids that they got.
+
+    An approval has an id of its own, beside that of the call it guards.
+    """
+    ids = {ask.id: ask.tool_call_id for ask in asks}
     calls = tuple(
-        call.model_copy(
-            update={"tool_call_id": (ask := next(in_order)).tool_call_id, "ask_id": ask.id}
-        )
-        if call.role == "ask"
+        call.model_copy(update={"tool_call_id": ids[call.ask_id]})
+        if call.role == "ask" and call.ask_id and call.ask_id in ids
         else call
         for call in step.calls
     )

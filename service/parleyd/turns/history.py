@@ -1,21 +1,24 @@
 """What the model is sent of a conversation and of a chain (spec turns 5.2 to 5.4)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import assert_never
+from dataclasses import dataclass, replace
+from typing import TypeAlias, assert_never
 from uuid import UUID
 
 from pydantic import JsonValue
 
+from parleyd.contract.approvals import denied_result
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.executions import UNKNOWN_OUTCOME, Execution
 from parleyd.contract.json import compact
 from parleyd.contract.messages import Message
 from parleyd.contract.steps import Step, StepCall
+from parleyd.turns.approvals import denial_of
 from parleyd.turns.model import (
     Model,
     ProviderMessage,
     RebuiltCall,
+    Shown,
     ToolOutcome,
     UndecodableMessages,
 )
@@ -23,10 +26,18 @@ from parleyd.turns.ports import ChainContext
 
 DID_NOT_RUN = "This call did not run."
 
+ShownByCall: TypeAlias = Mapping[int, Sequence[Shown]]
+"""The files that belong to the results of a step's calls, by the places of the calls."""
 
-def history_messages(context: ChainContext, model: Model) -> list[ProviderMessage]:
-    """Returns what was said up to the chain's starting point."""
-    return list(_history(context.history, model))
+
+def history_messages(
+    context: ChainContext, model: Model, shown: Mapping[int, Sequence[Shown]]
+) -> list[ProviderMessage]:
+    """Returns what was said up to the chain's starting point.
+
+    `shown` are the files of its messages, by their `seq`.
+    """
+    return list(_history(context.history, model, shown))
 
 
 def step_messages(
@@ -34,16 +45,21 @@ def step_messages(
     answers: Mapping[UUID, JsonValue],
     executions: Mapping[int, Execution],
     model: Model,
+    shown: ShownByCall,
 ) -> list[ProviderMessage]:
     """Returns the messages of a step, and the one with the results of all its calls.
 
     `answers` are the envelopes of asks by their ids, those of other steps among them; `executions`
-    tell what became of its own host calls, by their place in it.
+    tell what became of its own host calls, by their place in it, as `shown` does of their files.
 
     A step goes back to its own provider with the bytes that came from it. For another provider, or
     where they can't be read any more, it is rebuilt from its calls.
     """
-    outcomes = [_outcome(call, answers, executions.get(i)) for i, call in enumerate(step.calls)]
+    outcomes = [
+        replace(outcome, shown=tuple(shown.get(index, ())))
+        for index, call in enumerate(step.calls)
+        for outcome in [_outcome(call, answers, executions.get(index))]
+    ]
     return [*_own_messages(step, model), model.tool_message(outcomes)]
 
 
@@ -60,11 +76,25 @@ def history_size(context: ChainContext) -> int:
     )
 
 
+def last_answered(steps: Sequence[Step], answers: Mapping[UUID, JsonValue]) -> UUID | None:
+    """Returns the ask of a chain that was answered last: a turn or what it retries brought it.
+
+    Of the asks of one step the first alone is ever answered, the others are told so.
+    """
+    for step in reversed(steps):
+        for call in step.calls:
+            if call.ask_id in answers:
+                return call.ask_id
+    return None
+
+
 def _outcome(
     call: StepCall, answers: Mapping[UUID, JsonValue], execution: Execution | None
 ) -> ToolOutcome:
     id_, name = call.provider_call_id, call.tool_name
-    if call.ask_id and call.ask_id in answers:
+    if call.role == "approval" and (denied := denial_of(call, answers)):
+        return ToolOutcome(id_, name, value=denied_result(denied), denied=denied)
+    if call.role == "ask" and call.ask_id and call.ask_id in answers:
         return ToolOutcome(id_, name, value=answers[call.ask_id])
     if execution is None:
         return ToolOutcome(id_, name, error=call.error or DID_NOT_RUN)
@@ -106,7 +136,9 @@ class _Said:
     is_reply: bool = False
 
 
-def _history(rows: Sequence[Message], model: Model) -> Iterator[ProviderMessage]:
+def _history(
+    rows: Sequence[Message], model: Model, shown: Mapping[int, Sequence[Shown]]
+) -> Iterator[ProviderMessage]:
     answers = {
         row.ask_id: row.result
         for row in rows
@@ -125,7 +157,8 @@ def _history(rows: Sequence[Message], model: Model) -> Iterator[ProviderMessage]
         run = []
         if row.type == "user":
             # A message begins a chain, which is named as its turn.
-            said.append(_Said((model.user_message(row.text),), row.turn_id))
+            message = model.user_message(row.text, shown.get(row.seq, ()))
+            said.append(_Said((message,), row.turn_id))
         elif row.type == "assistant" and row.text and not row.superseded:
             said.append(_Said((model.reply_message(row.text),), is_reply=True))
     _add_asked(said, run, model)

@@ -1,7 +1,7 @@
 """The port of the language model; "model" means nothing else here (spec turns 5.1)."""
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
 from pydantic import JsonValue
@@ -67,16 +67,39 @@ StreamPart: TypeAlias = Part | UsagePart
 
 
 @dataclass(frozen=True)
-class ToolOutcome:
-    """The result of a call, for the model: JSON, or an error it can mend.
+class TextShown:
+    """Text that a model is shown beside a result or a message: what a file is, or what is in it."""
 
-    `call_id` is the provider's id of the call, where it gave one.
+    text: str
+
+
+@dataclass(frozen=True)
+class MediaShown:
+    """An image or a document that a model is shown as it is."""
+
+    mime_type: str
+    data: bytes = field(repr=False)
+    filename: str | None = None
+
+
+Shown: TypeAlias = TextShown | MediaShown
+
+
+@dataclass(frozen=True)
+class ToolOutcome:
+    """The result of a call, for the model: JSON, an error it can mend, or a denial.
+
+    `call_id` is the provider's id of the call, where it gave one. `denied` says why a call that
+    needed an approval has not run; `value` is then what is stored of it. `shown` are the files that
+    belong to the result, each after a line that says what it is (spec turns 11.4).
     """
 
     call_id: str | None
     name: str
     value: JsonValue = None
     error: str | None = None
+    denied: str | None = None
+    shown: tuple[Shown, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,8 +163,8 @@ class Model(Protocol):
         """
         ...
 
-    def user_message(self, text: str) -> ProviderMessage:
-        """Returns what the person wrote."""
+    def user_message(self, text: str, shown: Sequence[Shown] = ()) -> ProviderMessage:
+        """Returns what the person wrote, and the files that came with it."""
         ...
 
     def reply_message(self, text: str) -> ProviderMessage:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import assert_never
 from uuid import UUID
 
+from parleyd.contract.answered_files import kept_files
 from parleyd.contract.answers import CONVERSATION_DELETED, USER_SENT_MESSAGE, action_of, cancelled
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.errors import (
@@ -19,15 +20,10 @@ from parleyd.contract.json import compact
 from parleyd.contract.messages import MessageDraft
 from parleyd.contract.text import storable
 from parleyd.contract.turns import InputKind
-from parleyd.turns.ports import (
-    AnswerOpening,
-    FailedTurn,
-    Opening,
-    PromptOpening,
-    RetryOpening,
-    Situation,
-)
+from parleyd.turns.approvals import settled_calls
+from parleyd.turns.ports import AnswerOpening, Opening, PromptOpening, RetryOpening
 from parleyd.turns.records import PlacedRow, answer_row, place_rows, resolution_event
+from parleyd.turns.situations import FailedTurn, Situation
 from parleyd.turns.state import Outlook, SeenConversation, TurnPlace, resolve
 
 
@@ -37,7 +33,7 @@ class OpeningPlan:
 
     `seen` is the conversation that the plan is right for; a turn that makes its conversation has
     none. `ended_chain` will never be resumed, so its steps go. `slot_taken` says that an ask stays
-    pending.
+    pending. `file_ids` are the files that its message or answer refers to.
     """
 
     conversation_id: UUID
@@ -54,6 +50,7 @@ class OpeningPlan:
     retry_of: UUID | None = None
     ended_chain: UUID | None = None
     slot_taken: bool = False
+    file_ids: tuple[UUID, ...] = ()
 
 
 def plan_new_conversation(opening: Opening) -> OpeningPlan:
@@ -68,7 +65,7 @@ def plan_new_conversation(opening: Opening) -> OpeningPlan:
             raise AskNotPending(tool_call_id)
         case RetryOpening(turn_id=turn_id):
             raise TurnNotFound(turn_id)
-        case PromptOpening(text=text):
+        case PromptOpening() as prompt:
             pass
         case _:
             assert_never(opening.input)
@@ -80,8 +77,9 @@ def plan_new_conversation(opening: Opening) -> OpeningPlan:
         chain_id=opening.turn_id,
         context_max_seq=1,
         last_seq=1,
-        rows=(PlacedRow(type="user", text=storable(text), seq=1, position=0),),
+        rows=tuple(place_rows([_message(prompt)], 0, 0)),
         events=(Started(conversation_id=opening.new_conversation_id, conversation_created=True),),
+        file_ids=_files_of_message(prompt),
     )
 
 
@@ -101,22 +99,28 @@ def plan_opening(opening: Opening, situation: Situation) -> OpeningPlan:
     if conversation is None:
         raise ConversationNotFound(opening.conversation_id or opening.new_conversation_id)
     drafts: list[MessageDraft] = []
+    settled: list[EventBody] = []
+    file_ids: tuple[UUID, ...] = ()
     resolved: Ask | None = None
     ended_chain: UUID | None = None
     start: int | None = None
     match opening.input:
-        case PromptOpening(text=text):
+        case PromptOpening() as prompt:
             kind, chain_id = "prompt", opening.turn_id
+            file_ids = _files_of_message(prompt)
             if asks.pending:
                 envelope = cancelled(USER_SENT_MESSAGE)
                 resolved = resolve(asks.pending, envelope, opening.turn_id, conversation.now)
                 ended_chain = resolved.chain_id
-            drafts.append(MessageDraft(type="user", text=storable(text)))
+            drafts.append(_message(prompt))
         case AnswerOpening(kind=kind, tool_call_id=named, envelope=envelope):
             if asks.pending is None or asks.pending.tool_call_id != storable(named):
                 raise not_pending(named, pending=asks.pending, named=asks.named)
             resolved = resolve(asks.pending, envelope, opening.turn_id, conversation.now)
             chain_id, start = resolved.chain_id, asks.chain_start
+            settled += settled_calls(asks.guarded, resolved, envelope)
+            if resolved.kind == "files":
+                file_ids = kept_files(envelope)
         case RetryOpening(turn_id=turn_id):
             failed = check_retryable(turn_id, situation.failed)
             kind, chain_id, start = "retry", failed.chain_id, failed.context_max_seq
@@ -131,6 +135,7 @@ def plan_opening(opening: Opening, situation: Situation) -> OpeningPlan:
     if resolved:
         drafts.insert(0, answer_row(resolved))
         events.append(resolution_event(resolved))
+    events += settled
     rows = tuple(place_rows(drafts, conversation.last_seq, 0))
     last_seq = conversation.last_seq + len(rows)
     return OpeningPlan(
@@ -150,7 +155,17 @@ def plan_opening(opening: Opening, situation: Situation) -> OpeningPlan:
         retry_of=retry_of,
         ended_chain=ended_chain,
         slot_taken=asks.pending is not None and resolved is None,
+        file_ids=file_ids,
     )
+
+
+def _message(prompt: PromptOpening) -> MessageDraft:
+    return MessageDraft(type="user", text=storable(prompt.text), content=prompt.content)
+
+
+def _files_of_message(prompt: PromptOpening) -> tuple[UUID, ...]:
+    parts = prompt.content or ()
+    return tuple(part.file_id for part in parts if part.type != "text" and part.file_id)
 
 
 def said_in(opening: Opening, plan: OpeningPlan) -> str:

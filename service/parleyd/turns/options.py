@@ -5,7 +5,13 @@ from dataclasses import dataclass, field
 
 from parleyd.contract import limits
 from parleyd.contract.asks.ask import AskKind
-from parleyd.turns.tools import HostTool, PromptHook, RequestTools
+from parleyd.turns.tools import (
+    ApprovalWording,
+    HostTool,
+    PromptHook,
+    RemoteTools,
+    RequestTools,
+)
 
 
 @dataclass(frozen=True)
@@ -19,6 +25,7 @@ class TurnLimits:
     owner_turns: int = limits.OWNER_TURNS
     conversation_turns: int = limits.CONVERSATION_TURNS
     owner_streams: int = limits.OWNER_STREAMS
+    file_bytes: int = limits.FILE_BYTES
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,7 @@ class TurnOptions:
     """One immutable set of options, shared by every turn of the process.
 
     `ask_kinds` empty means asks are off. Without tools a turn is one model call, whatever
-    `max_steps` says.
+    `max_steps` says. `approval_wordings` are by the names of the tools they speak of.
     """
 
     ask_kinds: tuple[AskKind, ...] = ()
@@ -37,4 +44,9 @@ class TurnOptions:
     allow_client_system_instruction: bool = False
     tools: Mapping[str, HostTool] = field(default_factory=dict[str, HostTool])
     request_tools: RequestTools | None = None
+    remote_tools: RemoteTools | None = None
+    approval_wordings: Mapping[str, ApprovalWording] = field(
+        default_factory=dict[str, ApprovalWording]
+    )
+    uploads: bool = True
     limits: TurnLimits = TurnLimits()

@@ -12,15 +12,16 @@ from uuid import UUID
 
 from pydantic import JsonValue
 
-from parleyd.contract.asks.ask import Ask, AskKind
-from parleyd.contract.events import EventBody, TurnEvent
+from parleyd.contract.asks.ask import Ask, AskKind, AskOrigin
+from parleyd.contract.events import EventBody, FileReturned, TurnEvent
 from parleyd.contract.executions import Execution, ToolStart
-from parleyd.contract.messages import Message, MessageDraft
+from parleyd.contract.messages import Content, Message, MessageDraft
 from parleyd.contract.steps import Step, StepCall
 from parleyd.contract.surfaces import Surface
 from parleyd.contract.turns import InputKind, TurnError, TurnResult
 from parleyd.turns.requests import RequestKey
-from parleyd.turns.state import Outlook, SeenConversation
+from parleyd.turns.situations import RepeatedRequest, Situation, Wanted
+from parleyd.turns.state import Outlook
 
 # ---------------------------------------------------------------- ids
 
@@ -32,72 +33,17 @@ class Ids(Protocol):
         """Returns a random id of a row."""
         ...
 
+    def ulid(self) -> str:
+        """Returns a fresh ULID, for keys of the file store."""
+        ...
+
     def call_id(self) -> str:
         """Returns a fresh public id of a tool call, `call_<ulid>`."""
         ...
 
-
-# ---------------------------------------------------------------- before a turn
-
-
-@dataclass(frozen=True)
-class NamedAsks:
-    """The pending ask with the starting point of its chain, and the ask an answer names."""
-
-    pending: Ask | None = None
-    chain_start: int = 0
-    named: Ask | None = None
-
-
-@dataclass(frozen=True)
-class FailedTurn:
-    """The turn that a retry names, as it stands; `retryable` says it is the one that may be."""
-
-    turn_id: UUID
-    state: str
-    retryable: bool
-    chain_id: UUID
-    context_max_seq: int
-    surface: Surface
-    model: str | None
-    system_instruction: str | None
-    retried_by: UUID | None
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a request is about, for `read_situation`: what to look up beside the conversation."""
-
-    conversation_id: UUID | None
-    tool_call_id: str | None = None
-    retry_turn_id: UUID | None = None
-    request: RequestKey | None = None
-
-
-@dataclass(frozen=True)
-class RepeatedRequest:
-    """The turn that a request id made before."""
-
-    turn_id: UUID
-    conversation_id: UUID
-    digest: bytes
-
-
-@dataclass(frozen=True)
-class Situation:
-    """What a request meets, read without a lock (checks 5 to 11 of spec turns 3.2).
-
-    With `repeated` the rest is not filled. `conversation` is the one that the request names.
-    `failed` is the turn that a retry names, if the conversation has it. The counts are of running
-    turns.
-    """
-
-    repeated: RepeatedRequest | None = None
-    conversation: SeenConversation | None = None
-    asks: NamedAsks = NamedAsks()
-    failed: FailedTurn | None = None
-    running_of_owner: int = 0
-    running_of_conversation: int = 0
+    def approval_id(self) -> str:
+        """Returns a fresh public id of an approval, `apr_<ulid>`: never that of a call."""
+        ...
 
 
 # ---------------------------------------------------------------- opening
@@ -115,14 +61,21 @@ class Lease:
 
 @dataclass(frozen=True)
 class PromptOpening:
-    """Opens a turn with a message. Cancels the pending ask."""
+    """Opens a turn with a message. Cancels the pending ask.
+
+    `content` is set where it came with attachments: the text first, then each of them.
+    """
 
     text: str
+    content: tuple[Content, ...] | None = None
 
 
 @dataclass(frozen=True)
 class AnswerOpening:
-    """Opens a turn with an answer that fits the stored ask. `envelope` is in storable form."""
+    """Opens a turn with an answer that fits the stored ask.
+
+    `envelope` is in storable form: of files it says what they are and where they are kept.
+    """
 
     kind: Literal["answer", "button"]
     tool_call_id: str
@@ -212,6 +165,7 @@ class ChainAsk:
     """An ask of a chain: as much of it as the model needs. `answer` is None while it is pending."""
 
     id: UUID
+    tool_call_id: str
     answer: JsonValue
 
 
@@ -243,15 +197,17 @@ class CallPlace:
 class CollectedAsk:
     """A valid ask of a step that is about to pause, in call order.
 
-    `spare_call_id` becomes its public id where `call.tool_call_id` is already that of another ask
-    of the conversation.
+    Its public id is `tool_call_id`, or `spare_call_id` where that is already the id of another ask
+    of the conversation. `call` made it: an ask of the model's, or a call that needs an approval.
     """
 
     call: StepCall
     ask_id: UUID
     kind: AskKind
     input: dict[str, JsonValue]
+    tool_call_id: str
     spare_call_id: str
+    origin: AskOrigin = "model"
 
 
 @dataclass(frozen=True)
@@ -340,9 +296,18 @@ class TurnStore(Protocol):
         ...
 
     async def store_result(
-        self, turn: OpenedTurn, call: CallPlace, result: JsonValue, *, failed: bool
+        self,
+        turn: OpenedTurn,
+        call: CallPlace,
+        result: JsonValue,
+        *,
+        failed: bool,
+        file: FileReturned | None = None,
     ) -> tuple[TurnEvent, ...]:
-        """Stores what a tool returned, the moment it does (TX-R). A failure is `{"error": …}`."""
+        """Stores what a tool returned, the moment it does (TX-R). A failure is `{"error": …}`.
+
+        With `file` the result is what is kept of a file.
+        """
         ...
 
     async def lose_tool(self, turn: OpenedTurn, call: CallPlace) -> tuple[TurnEvent, ...]:

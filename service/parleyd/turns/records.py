@@ -11,6 +11,7 @@ from parleyd.contract.events import (
     Done,
     EventBody,
     Failed,
+    FileReturned,
     Resumed,
     Started,
     Text,
@@ -90,6 +91,8 @@ def ask_event(ask: Ask) -> Asked:
         input=ask.input,
         simple=ask.simple,
         origin=ask.origin,
+        tool_name=ask.tool_name if ask.origin == "approval" else None,
+        tool_args=ask.tool_args,
     )
 
 
@@ -113,6 +116,9 @@ def storable_event(body: EventBody) -> EventBody:
             return body.model_copy(update={"args": storable_json(body.args)})
         case ToolReturned():
             return body.model_copy(update={"result": storable_json(body.result)})
+        case FileReturned():
+            texts = {"filename": storable(body.filename), "mime_type": storable(body.mime_type)}
+            return body.model_copy(update=texts)
         case Started() | AskResolved() | Resumed() | Asked() | Failed() | Done():
             return body
         case _:

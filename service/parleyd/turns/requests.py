@@ -30,7 +30,7 @@ def turn_request_key(request: TurnRequest) -> RequestKey | None:
         _digest(
             [
                 str(request.conversation_id or ""),
-                request.input.model_dump(mode="json"),
+                _input_of(request),
                 request.surface or "",
                 request.model or "",
                 request.system_instruction or "",
@@ -38,6 +38,12 @@ def turn_request_key(request: TurnRequest) -> RequestKey | None:
             ]
         ),
     )
+
+
+def _input_of(request: TurnRequest) -> JsonValue:
+    # A message without attachments has the digest that it had before there were any.
+    told = request.input.model_dump(mode="json")
+    return {key: value for key, value in told.items() if (key, value) != ("attachments", [])}
 
 
 def conversation_request_key(

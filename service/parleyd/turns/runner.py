@@ -8,30 +8,50 @@ after a takeover.
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import assert_never
+from uuid import UUID
 
 import structlog
+from pydantic import JsonValue
 
 from parleyd.contract.asks.kinds import kind_of_tool
 from parleyd.contract.errors import ParleyError, Reason, Unavailable
-from parleyd.contract.executions import Execution, ToolStart
+from parleyd.contract.executions import Execution
 from parleyd.contract.steps import Step
 from parleyd.contract.text import storable
 from parleyd.turns.accounts import TurnAccount
 from parleyd.turns.admission import ReadyTurn
+from parleyd.turns.approvals import never_asked
+from parleyd.turns.asking import Asker
 from parleyd.turns.calls import CallJudge, JudgedCalls
 from parleyd.turns.chain_memory import KnownChain
 from parleyd.turns.chain_so_far import ChainSoFar, waiting_step
 from parleyd.turns.deployment import Deployment
-from parleyd.turns.history import history_messages, history_size, last_user_text
+from parleyd.turns.history import (
+    history_messages,
+    history_size,
+    last_answered,
+    last_user_text,
+)
 from parleyd.turns.live import LiveTurn
-from parleyd.turns.model import CallPart, ModelCall, ModelFailed, Part, ProviderMessage, TextPart
+from parleyd.turns.model import (
+    CallPart,
+    ModelCall,
+    ModelFailed,
+    Part,
+    ProviderMessage,
+    Shown,
+    TextPart,
+)
 from parleyd.turns.model_calls import ModelCaller, Spoken
+from parleyd.turns.owed_calls import claimed_calls, given_up, owed_calls
 from parleyd.turns.partial_text import PartialText
-from parleyd.turns.ports import ChainAsk, ChainContext, CollectedAsk, EndedTurn, Fenced
+from parleyd.turns.ports import ChainAsk, ChainContext, EndedTurn, Fenced, Lease
 from parleyd.turns.replies import clean_reply, write_title
+from parleyd.turns.shown_files import ShownFiles, bytes_shown
 from parleyd.turns.stops import HandedOver, Stops, TimeOver
-from parleyd.turns.tool_runs import DueCall, ToolRunner
+from parleyd.turns.tool_runs import ToolRunner
 from parleyd.turns.writing import TurnWriter, left_open, stored
 
 STOPPING = "This server is stopping; watch the turn on another one."
@@ -44,7 +64,11 @@ class TooLarge(Exception):
 
 
 class TurnRun:
-    """A stored turn on its way to its end."""
+    """A stored turn on its way to its end.
+
+    Nothing that it holds refers to it, so that its files, a hundred megabytes maybe, go with its
+    end and not with a round of the garbage collector.
+    """
 
     def __init__(self, shared: Deployment, ready: ReadyTurn, live: LiveTurn) -> None:
         turn, limits = ready.turn, shared.options.limits
@@ -52,7 +76,7 @@ class TurnRun:
         self.stops = Stops(
             limits.turn_seconds - turn.age_seconds,
             held_since=ready.held_since,
-            still_held=self._still_held,
+            still_held=partial(_is_still_held, shared, turn.lease),
         )
         self._shared = shared
         self._turn = turn
@@ -63,10 +87,13 @@ class TurnRun:
         self._reply = ""
         self._partial = PartialText(lambda: live.step_text, self._writer.keep_partial_text)
         self._account = TurnAccount(turn, ready.model.model_id)
-        self._models = ModelCaller(ready.model, self.stops, limits.model_idle_seconds, self._heard)
+        hear = partial(_hear, live, self._partial)
+        self._models = ModelCaller(ready.model, self.stops, limits.model_idle_seconds, hear)
         self._tools = ToolRunner(
-            shared.store, turn, self.stops, limits.tool_seconds, self._writer.store
+            shared.store, turn, self.stops, limits.tool_seconds, self._writer.store, shared.files
         )
+        self._files = ShownFiles(shared.files, turn.owner)
+        self._asker = Asker(ready.told, turn.surface, shared.options.approval_wordings, shared.ids)
 
     # ------------------------------------------------------------ to the end
 
@@ -122,10 +149,6 @@ class TurnRun:
             log.warning("turn_not_handed_over", cause=type(error).__name__)
         self._live.give_up(Unavailable(STOPPING))
 
-    async def _still_held(self) -> bool:
-        held = await stored(lambda: self._shared.leases.renew_leases([self.lease]))
-        return self.lease.turn_id in held
-
     # ------------------------------------------------------------ steps
 
     async def _steps(self) -> EndedTurn:
@@ -134,32 +157,38 @@ class TurnRun:
         chain = ChainSoFar(known)
         self._user_text = chain.user_text
         judge = CallJudge(
+            self._turn,
             told.host_tools,
             told.kinds,
-            self._turn.surface,
             asks_on=bool(self._shared.options.ask_kinds),
             ids=self._shared.ids,
             taken=known.call_ids,
         )
         answers = {ask.id: ask.answer for ask in context.asks if ask.answer is not None}
+        answered = last_answered(context.steps, answers)
         executions: defaultdict[int, dict[int, Execution]] = defaultdict(dict)
         for one in context.executions:
             executions[one.step_no][one.call_index] = one
         for step in context.steps:
             done = executions[step.step_no]
             judge.remember(step.calls)
+            shown = await self._shown(step, answers, answered)
             if step is context.steps[-1]:
-                due = self._owed(step, done)
-                await self._settle(done, due)
+                due = owed_calls(step, done, context.asks, told.host_tools, self.lease.turn_id)
+                for lost in given_up(done, due, self.lease.turn_id):
+                    await self._writer.lose(lost)
                 done |= _by_place(await self._tools.run(due))
-                if asks := self._unasked(step, context):
+                if asks := await self._asker.asks_of(step, {ask.id for ask in context.asks}):
                     return await self._writer.pause(None, asks, ())
-            chain.add(step, answers, done, model)
+                if never_asked(step.calls):
+                    return await self._writer.finish("", title_due=False)
+                shown |= self._tools.shown
+            chain.add(step, answers, done, model, shown)
         steps_left = told.max_steps - self._turn.steps_made
         for step_no in range(chain.step_no + 1, chain.step_no + 1 + steps_left):
             self._check_size(chain.size)
             spoken = await self._call_model(chain.messages)
-            judged = judge.judge(spoken.calls)
+            judged = await judge.judge(step_no, spoken.calls)
             if not judged.calls:
                 self._reply = clean_reply(spoken.text)
                 break
@@ -167,15 +196,20 @@ class TurnRun:
             self._check_size(chain.size + len(step.messages))
             starts = judged.starts(step_no)
             if judged.asks and not starts:
-                ended = await self._writer.pause(step, judged.asks, judged.events)
+                ended = await self._writer.pause(
+                    step, await self._asker.asks_of(step), judged.events
+                )
                 return self._remembered(ended, chain, judge, step, {})
             self.stops.check()
             await self._writer.journal(step, judged.events, starts)
-            done = _by_place(await self._tools.run(self._claimed(starts)))
+            done = _by_place(await self._tools.run(claimed_calls(starts, told.host_tools)))
             if judged.asks:
-                ended = await self._writer.pause(None, judged.asks, ())
+                ended = await self._writer.pause(None, await self._asker.asks_of(step), ())
                 return self._remembered(ended, chain, judge, step, done)
-            chain.add(step, {}, done, model)
+            if never_asked(step.calls):
+                log.warning("approval_impossible", hint="asks are off, so the tool never runs")
+                break
+            chain.add(step, {}, done, model, self._tools.shown)
         self.stops.check()
         self._shared.chains.forget(self._turn.chain_id, model.provider)
         title_due = bool(self._reply and self._ready.title_model)
@@ -186,20 +220,25 @@ class TurnRun:
         model, turn, store = self._ready.model, self._turn, self._shared.store
         if turn.turn_no == 1 and turn.input_kind == "prompt" and not turn.earlier:
             # The whole history is the message that was stored a moment ago.
-            said = turn.said
-            first = KnownChain(0, (model.user_message(said),), frozenset(), said, 0, len(said))
-            return first, ChainContext((), (), ())
+            said, shown = turn.said, self._ready.shown or ()
+            message = model.user_message(said, shown)
+            size = len(said) + bytes_shown(shown)
+            return KnownChain(0, (message,), frozenset(), said, 0, size), ChainContext((), (), ())
         known = self._shared.chains.recall(turn.chain_id, model.provider)
         waiting, resolved = known and known.waiting, turn.resolved
         if known and waiting and resolved and resolved.id == waiting.ask_id and not turn.earlier:
             # This very turn has answered what the chain waited on, so no step has come since.
-            answer = ChainAsk(resolved.id, resolved.answer)
+            answer = ChainAsk(resolved.id, resolved.tool_call_id, resolved.answer)
             return known, ChainContext((), (waiting.step,), (answer,), waiting.executions)
         if known and known.step_no:
             return known, await store.read_chain(turn, known.step_no)
         context = await store.read_chain(turn)
-        history, heard = tuple(history_messages(context, model)), last_user_text(context)
-        return KnownChain(0, history, frozenset(), heard, 0, history_size(context)), context
+        taken = self._ready.shown if turn.input_kind == "prompt" else None
+        shown = await self._files.of_history(context.history, turn.context_max_seq, taken)
+        history = tuple(history_messages(context, model, shown))
+        size = history_size(context) + sum(map(bytes_shown, shown.values()))
+        known = KnownChain(0, history, frozenset(), last_user_text(context), 0, size)
+        return known, context
 
     def _remembered(
         self,
@@ -212,7 +251,7 @@ class TurnRun:
         """Keeps, of a turn that has paused, what the answer's turn would have to read."""
         asked = ended.result and ended.result.pending_ask
         if asked:
-            asks = sum(call.role == "ask" for call in step.calls)
+            asks = sum(call.ask_id is not None for call in step.calls)
             waiting = waiting_step(step, done, asked.id, asks)
             known = chain.known(judge.taken | {asked.tool_call_id}, waiting)
             if known:
@@ -232,58 +271,20 @@ class TurnRun:
             text=storable(spoken.text),
         )
 
-    def _owed(self, step: Step, done: Mapping[int, Execution]) -> list[DueCall]:
-        """Returns the calls that the chain's last step still owes (spec turns 3.6.2)."""
-        due: list[DueCall] = []
+    async def _shown(
+        self, step: Step, answers: Mapping[UUID, JsonValue], answered: UUID | None
+    ) -> dict[int, tuple[Shown, ...]]:
+        """Returns the files of the answer that the chain got last, if this step asked for it."""
         for index, call in enumerate(step.calls):
-            tool = self._ready.told.host_tools.get(call.tool_name)
-            if call.role != "host" or tool is None:
+            envelope = answers.get(call.ask_id) if call.ask_id else None
+            if call.ask_id != answered or kind_of_tool(call.tool_name) != "files":
                 continue
-            begun = done.get(index)
-            if begun and not (tool.replay_safe and self._is_open(begun)):
-                continue
-            start = ToolStart(
-                step_no=step.step_no,
-                call_index=index,
-                tool_call_id=call.tool_call_id,
-                tool_name=call.tool_name,
-                args=call.args,
-            )
-            due.append(DueCall(start, tool, claimed=False, again=begun is not None))
-        return due
-
-    async def _settle(self, done: Mapping[int, Execution], due: Sequence[DueCall]) -> None:
-        """Gives up what a process was interrupted in that had the turn before, and nobody repeats.
-
-        Whoever took the turn over left what may run again to the tools that this turn has.
-        """
-        again, own = {call.start.call_index for call in due}, self._turn.lease.turn_id
-        for index, begun in done.items():
-            if begun.state == "started" and begun.turn_id == own and index not in again:
-                await self._writer.lose(begun)
-
-    def _is_open(self, begun: Execution) -> bool:
-        """Tells whether a call has no result yet, nor was told to be unknown in this turn's log."""
-        earlier = begun.turn_id != self._turn.lease.turn_id
-        return begun.state == "started" or (begun.state == "unknown" and earlier)
-
-    def _claimed(self, starts: Sequence[ToolStart]) -> list[DueCall]:
-        """Returns calls that journaling their step has started."""
-        tools = self._ready.told.host_tools
-        return [DueCall(start, tools[start.tool_name], claimed=True) for start in starts]
-
-    def _unasked(self, step: Step, chain: ChainContext) -> tuple[CollectedAsk, ...]:
-        """Returns the asks of a journaled step that were never raised, as they were accepted."""
-        raised = {ask.id for ask in chain.asks}
-        asks: list[CollectedAsk] = []
-        for call in step.calls:
-            kind = kind_of_tool(call.tool_name)
-            if call.role != "ask" or call.ask_id in raised or not kind or not call.ask_id:
-                continue
-            assert isinstance(call.args, dict), "the input of a valid ask is an object"
-            spare = self._shared.ids.call_id()
-            asks.append(CollectedAsk(call, call.ask_id, kind, call.args, spare))
-        return tuple(asks)
+            if isinstance(envelope, dict):
+                brought = self._turn.resolved and self._turn.resolved.id == answered
+                taken = self._ready.shown if brought else None
+                files = await self._files.of_answer(envelope, taken)
+                return {index: files} if files else {}
+        return {}
 
     async def _call_model(self, messages: Sequence[ProviderMessage]) -> Spoken:
         self.stops.check()
@@ -300,17 +301,6 @@ class TurnRun:
             return await self._models.call(call)
         finally:
             await self._partial.settle()
-
-    def _heard(self, part: Part) -> None:
-        """Shows a part of the running step to those who follow."""
-        match part:
-            case TextPart(text=text):
-                self._live.say(text)
-                self._partial.grown()
-            case CallPart():
-                self._live.drop()
-            case _:
-                pass
 
     def _check_size(self, size: int) -> None:
         if size > self._shared.options.limits.chain_bytes:
@@ -333,6 +323,23 @@ class TurnRun:
         request_log = self._shared.request_log
         await self._account.log_title(request_log, model.model_id, began, self._user_text, made)
         return made.title
+
+
+async def _is_still_held(shared: Deployment, lease: Lease) -> bool:
+    held = await stored(lambda: shared.leases.renew_leases([lease]))
+    return lease.turn_id in held
+
+
+def _hear(live: LiveTurn, partial_text: PartialText, part: Part) -> None:
+    """Shows a part of the running step to those who follow."""
+    match part:
+        case TextPart(text=text):
+            live.say(text)
+            partial_text.grown()
+        case CallPart():
+            live.drop()
+        case _:
+            pass
 
 
 def _by_place(executions: Sequence[Execution]) -> dict[int, Execution]:

@@ -1,7 +1,7 @@
 """The port of host tools: functions of the deployment that the model may call (spec turns 9.1)."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 from uuid import UUID
 
@@ -31,7 +31,8 @@ class ToolContext:
     """Where one call of a tool comes from.
 
     `idempotency_key` is the same for every run of this call, in whatever turn or process: a tool
-    that hands it on to what it calls has its effect once.
+    that hands it on to what it calls has its effect once. `approval_id` names the approval that let
+    the call run, where it needed one.
     """
 
     owner: str
@@ -39,6 +40,24 @@ class ToolContext:
     turn_id: UUID
     tool_call_id: str
     idempotency_key: str
+    approval_id: str | None = None
+
+
+@dataclass(frozen=True)
+class ToolFile:
+    """A file that a tool returns.
+
+    The model sees it in the turn that called the tool; what is stored of the result is `text` and
+    what the file is. Its bytes go to the file store, where there is one.
+    """
+
+    data: bytes = field(repr=False)
+    mime_type: str = "application/octet-stream"
+    filename: str = "document"
+    text: str | None = None
+
+
+ToolResult: TypeAlias = JsonValue | ToolFile
 
 
 class ToolFailed(Exception):
@@ -81,8 +100,17 @@ class HostTool(Protocol):
         """Returns what is wrong with arguments, for the model to mend; None when they fit."""
         ...
 
-    async def run(self, args: JsonValue, context: ToolContext) -> JsonValue:
+    async def needs_approval(self, args: JsonValue, context: ToolContext) -> bool:
+        """Tells whether a call with arguments that fit may run only once a person approves it.
+
+        Asked once for each call, before anything of it runs. Whatever is raised counts as a yes.
+        """
+        ...
+
+    async def run(self, args: JsonValue, context: ToolContext) -> ToolResult:
         """Runs the tool with arguments that fit and returns its result.
+
+        A call that needs an approval comes here only with one: the caller sees to it, not the tool.
 
         Raises:
             ToolFailed: It could not do it; anything else that is raised is told as a fault of ours.
@@ -93,5 +121,11 @@ class HostTool(Protocol):
 ToolSet: TypeAlias = Mapping[str, HostTool]
 RequestTools: TypeAlias = Callable[[TurnContext], Awaitable[ToolSet]]
 """Makes the tools of one turn, beside those that every turn has."""
+RemoteTools: TypeAlias = Callable[[], Awaitable[ToolSet]]
+"""Finds the tools that other servers offer at the moment. It never raises: a server that can't be
+reached has none."""
+ApprovalWording: TypeAlias = Callable[[JsonValue], Awaitable[object]]
+"""Makes the input of the confirm that asks for a call, from the call's arguments. What it returns
+is checked; where it is none, or nothing comes, the default wording takes its place."""
 PromptHook: TypeAlias = Callable[[str, UUID, str | None], Awaitable[str | None]]
 """Makes the system prompt of one turn from owner, conversation and project."""

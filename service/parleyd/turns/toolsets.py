@@ -1,6 +1,7 @@
 """The host tools of a turn, and the names they may have (spec turns 9.1, 10.2, 10.4)."""
 
 import re
+from collections.abc import Iterator
 
 import structlog
 
@@ -25,31 +26,47 @@ def is_reserved(name: str) -> bool:
     return name.startswith(TOOL_PREFIX)
 
 
-def offered_tools(static: ToolSet, requested: ToolSet, *, asks_on: bool) -> dict[str, HostTool]:
-    """Returns the host tools of a turn by name: those of every turn, then those made for this one.
+def offered_tools(
+    static: ToolSet, requested: ToolSet, remote: ToolSet, *, asks_on: bool
+) -> dict[str, HostTool]:
+    """Returns the host tools of a turn by name: of every turn, of this one, and of other servers.
 
-    Of two with one name the later wins, in the place of the earlier. A tool made for this turn
-    whose name is reserved or malformed is left out with a warning; those of every turn were checked
-    at start-up. Tools go by their own names, whatever the keys of `requested` say.
+    A requested tool takes the name and the place of one of every turn. A remote tool takes no name
+    that is taken: what another server says of itself must not replace a tool of the deployment's
+    own, and its approvals. That tool, and whichever requested or remote one has a name that is
+    reserved or malformed, is left out with a warning; those of every turn were checked at start-up.
+    Tools go by their own names, whatever the keys say.
     """
-    offered = dict(static)
-    for tool in requested.values():
-        if not is_tool_name(tool.name):
-            log.warning("request_tool_dropped", tool=quoted(tool.name), reason="malformed name")
-        elif asks_on and is_reserved(tool.name):
-            log.warning("request_tool_dropped", tool=quoted(tool.name), reason="reserved name")
+    own = dict(static)
+    own.update((tool.name, tool) for tool in _named(requested, asks_on=asks_on))
+    offered = dict(own)
+    for tool in _named(remote, asks_on=asks_on):
+        if tool.name in own:
+            log.warning("tool_dropped", tool=quoted(tool.name), reason="taken name")
         else:
             offered[tool.name] = tool
     return offered
+
+
+def _named(tools: ToolSet, *, asks_on: bool) -> Iterator[HostTool]:
+    """Yields the tools whose names a tool may have; of the others it warns."""
+    for tool in tools.values():
+        if not is_tool_name(tool.name):
+            log.warning("tool_dropped", tool=quoted(tool.name), reason="malformed name")
+        elif asks_on and is_reserved(tool.name):
+            log.warning("tool_dropped", tool=quoted(tool.name), reason="reserved name")
+        else:
+            yield tool
 
 
 async def tools_of_turn(options: TurnOptions, context: TurnContext) -> dict[str, HostTool]:
     """Returns the host tools that a turn offers, by name, in the order they are offered.
 
     What `request_tools` raises passes through: a turn without the tools it should have does not run
-    (spec turns 3.2, check 16).
+    (spec turns 3.2, check 16). Of servers that can't be reached there are none.
     """
     requested: ToolSet = {}
     if options.request_tools:
         requested = await options.request_tools(context)
-    return offered_tools(options.tools, requested, asks_on=bool(options.ask_kinds))
+    remote: ToolSet = await options.remote_tools() if options.remote_tools else {}
+    return offered_tools(options.tools, requested, remote, asks_on=bool(options.ask_kinds))

@@ -15,8 +15,9 @@ from parleyd.turns.admission import ReadyTurn, open_turn
 from parleyd.turns.deployment import Deployment
 from parleyd.turns.followers import Sent
 from parleyd.turns.live import LiveTurn
-from parleyd.turns.ports import Lease, OpenedTurn, RepeatedRequest
+from parleyd.turns.ports import Lease, OpenedTurn
 from parleyd.turns.runner import STOPPING, TurnRun
+from parleyd.turns.situations import RepeatedRequest
 
 TAKING_SECONDS: Final = 1
 """How long a stop waits for a takeover that is under way."""
@@ -211,6 +212,8 @@ class Turns:
                 if not isinstance(error, Exception):
                     raise
                 return
+            # The turn needs no more of it, and it may hold megabytes of files.
+            del request
             live = make_live(self._shared, ready.turn)
             _accept(opened, self._followed(ready.turn, live))
             await self.run(ready, live)

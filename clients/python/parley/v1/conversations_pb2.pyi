@@ -114,6 +114,8 @@ class PendingAskView(_message.Message):
     INPUT_FIELD_NUMBER: _builtins.int
     SIMPLE_FIELD_NUMBER: _builtins.int
     ORIGIN_FIELD_NUMBER: _builtins.int
+    TOOL_NAME_FIELD_NUMBER: _builtins.int
+    TOOL_ARGS_JSON_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     tool_call_id: _builtins.str
     """Names the ask within its conversation. The answer names it too."""
@@ -121,6 +123,10 @@ class PendingAskView(_message.Message):
     """Is the ask's kind."""
     origin: _asks_pb2.AskOrigin.ValueType
     """Says who asks."""
+    tool_name: _builtins.str
+    """Names the tool that waits for its approval. Approvals alone."""
+    tool_args_json: _builtins.str
+    """Holds as JSON text the arguments that the tool will run with. Approvals alone."""
     @_builtins.property
     def input(self) -> _asks_pb2.AskInput:
         """Is the whole question."""
@@ -141,11 +147,13 @@ class PendingAskView(_message.Message):
         input: _asks_pb2.AskInput | None = ...,
         simple: _cards_pb2.SimpleCard | None = ...,
         origin: _asks_pb2.AskOrigin.ValueType = ...,
+        tool_name: _builtins.str = ...,
+        tool_args_json: _builtins.str = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "input", b"input", "simple", b"simple"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "input", b"input", "kind", b"kind", "origin", b"origin", "simple", b"simple", "tool_call_id", b"tool_call_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "input", b"input", "kind", b"kind", "origin", b"origin", "simple", b"simple", "tool_args_json", b"tool_args_json", "tool_call_id", b"tool_call_id", "tool_name", b"tool_name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -216,6 +224,7 @@ class Message(_message.Message):
     TURN_ID_FIELD_NUMBER: _builtins.int
     TYPE_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
+    CONTENT_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
     STATUS_FIELD_NUMBER: _builtins.int
     SUPERSEDED_FIELD_NUMBER: _builtins.int
@@ -253,6 +262,10 @@ class Message(_message.Message):
     result_json: _builtins.str
     """Holds the call's result as JSON text."""
     @_builtins.property
+    def content(self) -> _containers.RepeatedCompositeFieldContainer[Global___ContentPart]:
+        """Are the parts of a message that came with attachments: its text first, then each of them."""
+
+    @_builtins.property
     def ask(self) -> Global___MessageAsk:
         """Is the ask of a call that is one, or of its result."""
 
@@ -268,6 +281,7 @@ class Message(_message.Message):
         turn_id: _builtins.str = ...,
         type: Global___Message.Type.ValueType = ...,
         text: _builtins.str = ...,
+        content: _abc.Iterable[Global___ContentPart] | None = ...,
         model: _builtins.str = ...,
         status: Global___Message.Status.ValueType = ...,
         superseded: _builtins.bool = ...,
@@ -281,11 +295,81 @@ class Message(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["ask", b"ask", "create_time", b"create_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["args_json", b"args_json", "ask", b"ask", "conversation_id", b"conversation_id", "create_time", b"create_time", "message_id", b"message_id", "model", b"model", "rating", b"rating", "result_json", b"result_json", "status", b"status", "superseded", b"superseded", "text", b"text", "tool_call_id", b"tool_call_id", "tool_name", b"tool_name", "turn_id", b"turn_id", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["args_json", b"args_json", "ask", b"ask", "content", b"content", "conversation_id", b"conversation_id", "create_time", b"create_time", "message_id", b"message_id", "model", b"model", "rating", b"rating", "result_json", b"result_json", "status", b"status", "superseded", b"superseded", "text", b"text", "tool_call_id", b"tool_call_id", "tool_name", b"tool_name", "turn_id", b"turn_id", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Message: _TypeAlias = Message  # noqa: Y015
+
+@_typing.final
+class ContentPart(_message.Message):
+    """A part of a message."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    IMAGE_FIELD_NUMBER: _builtins.int
+    FILE_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """Is text."""
+    @_builtins.property
+    def image(self) -> Global___MediaPart:
+        """Is an image."""
+
+    @_builtins.property
+    def file(self) -> Global___MediaPart:
+        """Is a file."""
+
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        image: Global___MediaPart | None = ...,
+        file: Global___MediaPart | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["file", b"file", "image", b"image", "part", b"part", "text", b"text"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["file", b"file", "image", b"image", "part", b"part", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_part: _TypeAlias = _typing.Literal["text", "image", "file"]  # noqa: Y015
+    _WhichOneofArgType_part: _TypeAlias = _typing.Literal["part", b"part"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_part) -> _WhichOneofReturnType_part | None: ...
+
+Global___ContentPart: _TypeAlias = ContentPart  # noqa: Y015
+
+@_typing.final
+class MediaPart(_message.Message):
+    """An image or a file of a message."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FILE_ID_FIELD_NUMBER: _builtins.int
+    MIME_TYPE_FIELD_NUMBER: _builtins.int
+    FILENAME_FIELD_NUMBER: _builtins.int
+    SIZE_BYTES_FIELD_NUMBER: _builtins.int
+    file_id: _builtins.str
+    """Names the file, for `DownloadFile`; empty where the deployment keeps no files."""
+    mime_type: _builtins.str
+    """Is the type of the bytes."""
+    filename: _builtins.str
+    """Is the file's name; empty where it has none."""
+    size_bytes: _builtins.int
+    """Says how many bytes the file has."""
+    def __init__(
+        self,
+        *,
+        file_id: _builtins.str = ...,
+        mime_type: _builtins.str = ...,
+        filename: _builtins.str = ...,
+        size_bytes: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["file_id", b"file_id", "filename", b"filename", "mime_type", b"mime_type", "size_bytes", b"size_bytes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MediaPart: _TypeAlias = MediaPart  # noqa: Y015
 
 @_typing.final
 class MessageAsk(_message.Message):
@@ -324,6 +408,7 @@ class MessageAsk(_message.Message):
     STATUS_FIELD_NUMBER: _builtins.int
     ORIGIN_FIELD_NUMBER: _builtins.int
     INPUT_FIELD_NUMBER: _builtins.int
+    TOOL_ARGS_JSON_FIELD_NUMBER: _builtins.int
     ANSWER_FIELD_NUMBER: _builtins.int
     kind: _asks_pb2.AskKind.ValueType
     """Is the ask's kind."""
@@ -331,6 +416,8 @@ class MessageAsk(_message.Message):
     """Says where the ask stands."""
     origin: _asks_pb2.AskOrigin.ValueType
     """Says who asks."""
+    tool_args_json: _builtins.str
+    """Holds as JSON text the arguments of the tool that the ask guards; set on the call of an approval."""
     @_builtins.property
     def input(self) -> _asks_pb2.AskInput:
         """Is the whole question; set on the call."""
@@ -346,11 +433,12 @@ class MessageAsk(_message.Message):
         status: Global___MessageAsk.Status.ValueType = ...,
         origin: _asks_pb2.AskOrigin.ValueType = ...,
         input: _asks_pb2.AskInput | None = ...,
+        tool_args_json: _builtins.str = ...,
         answer: _asks_pb2.AskAnswer | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "input", b"input"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "input", b"input", "kind", b"kind", "origin", b"origin", "status", b"status"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answer", b"answer", "input", b"input", "kind", b"kind", "origin", b"origin", "status", b"status", "tool_args_json", b"tool_args_json"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

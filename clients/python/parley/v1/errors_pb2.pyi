@@ -47,7 +47,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_INVALID_REQUEST: _ErrorReason.ValueType  # 10
     """A malformed request: an id, a page token, a page size, a mask, a text over its limit. INVALID_ARGUMENT."""
     ERROR_REASON_NOT_OWNER: _ErrorReason.ValueType  # 11
-    """The conversation belongs to someone else. PERMISSION_DENIED."""
+    """The conversation or the file belongs to someone else. PERMISSION_DENIED."""
     ERROR_REASON_OPTION_FORBIDDEN: _ErrorReason.ValueType  # 12
     """An option that the deployment does not leave to clients. PERMISSION_DENIED. Metadata: `option`."""
     ERROR_REASON_CONVERSATION_NOT_FOUND: _ErrorReason.ValueType  # 13
@@ -94,6 +94,24 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """The turn's model messages are over the limit. Of a turn."""
     ERROR_REASON_INTERRUPTED: _ErrorReason.ValueType  # 32
     """Three processes died with the turn, or it could not be taken over. Of a turn."""
+    ERROR_REASON_TOOL_UNAVAILABLE: _ErrorReason.ValueType  # 33
+    """The approved tool is not here at the moment; the ask stays pending. FAILED_PRECONDITION. Metadata: `tool_name`."""
+    ERROR_REASON_INVALID_ATTACHMENT: _ErrorReason.ValueType  # 34
+    """An attachment of the wrong type, scheme or encoding, or one that is not the caller's. INVALID_ARGUMENT."""
+    ERROR_REASON_FILE_TYPE_NOT_ALLOWED: _ErrorReason.ValueType  # 35
+    """An upload of a type that is not taken. INVALID_ARGUMENT."""
+    ERROR_REASON_MIME_MISMATCH: _ErrorReason.ValueType  # 36
+    """An upload whose bytes are not of its type. INVALID_ARGUMENT."""
+    ERROR_REASON_FILE_TOO_LARGE: _ErrorReason.ValueType  # 37
+    """A file over the cap. RESOURCE_EXHAUSTED. Metadata: `limit`, `http_status`."""
+    ERROR_REASON_UPLOADS_DISABLED: _ErrorReason.ValueType  # 38
+    """Uploads are switched off. PERMISSION_DENIED."""
+    ERROR_REASON_FILE_NOT_FOUND: _ErrorReason.ValueType  # 39
+    """No such file of the caller's. NOT_FOUND."""
+    ERROR_REASON_ATTACHMENT_UPLOAD_FAILED: _ErrorReason.ValueType  # 40
+    """A file that came with a message or an answer could not be stored. UNAVAILABLE. Metadata: `http_status`."""
+    ERROR_REASON_FILES_DISABLED: _ErrorReason.ValueType  # 41
+    """The deployment keeps no files, or its file store makes no URLs. UNIMPLEMENTED. Metadata: `http_status`."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call or a turn failed.
@@ -129,7 +147,7 @@ list.
 ERROR_REASON_INVALID_REQUEST: ErrorReason.ValueType  # 10
 """A malformed request: an id, a page token, a page size, a mask, a text over its limit. INVALID_ARGUMENT."""
 ERROR_REASON_NOT_OWNER: ErrorReason.ValueType  # 11
-"""The conversation belongs to someone else. PERMISSION_DENIED."""
+"""The conversation or the file belongs to someone else. PERMISSION_DENIED."""
 ERROR_REASON_OPTION_FORBIDDEN: ErrorReason.ValueType  # 12
 """An option that the deployment does not leave to clients. PERMISSION_DENIED. Metadata: `option`."""
 ERROR_REASON_CONVERSATION_NOT_FOUND: ErrorReason.ValueType  # 13
@@ -176,4 +194,22 @@ ERROR_REASON_TURN_TOO_LARGE: ErrorReason.ValueType  # 31
 """The turn's model messages are over the limit. Of a turn."""
 ERROR_REASON_INTERRUPTED: ErrorReason.ValueType  # 32
 """Three processes died with the turn, or it could not be taken over. Of a turn."""
+ERROR_REASON_TOOL_UNAVAILABLE: ErrorReason.ValueType  # 33
+"""The approved tool is not here at the moment; the ask stays pending. FAILED_PRECONDITION. Metadata: `tool_name`."""
+ERROR_REASON_INVALID_ATTACHMENT: ErrorReason.ValueType  # 34
+"""An attachment of the wrong type, scheme or encoding, or one that is not the caller's. INVALID_ARGUMENT."""
+ERROR_REASON_FILE_TYPE_NOT_ALLOWED: ErrorReason.ValueType  # 35
+"""An upload of a type that is not taken. INVALID_ARGUMENT."""
+ERROR_REASON_MIME_MISMATCH: ErrorReason.ValueType  # 36
+"""An upload whose bytes are not of its type. INVALID_ARGUMENT."""
+ERROR_REASON_FILE_TOO_LARGE: ErrorReason.ValueType  # 37
+"""A file over the cap. RESOURCE_EXHAUSTED. Metadata: `limit`, `http_status`."""
+ERROR_REASON_UPLOADS_DISABLED: ErrorReason.ValueType  # 38
+"""Uploads are switched off. PERMISSION_DENIED."""
+ERROR_REASON_FILE_NOT_FOUND: ErrorReason.ValueType  # 39
+"""No such file of the caller's. NOT_FOUND."""
+ERROR_REASON_ATTACHMENT_UPLOAD_FAILED: ErrorReason.ValueType  # 40
+"""A file that came with a message or an answer could not be stored. UNAVAILABLE. Metadata: `http_status`."""
+ERROR_REASON_FILES_DISABLED: ErrorReason.ValueType  # 41
+"""The deployment keeps no files, or its file store makes no URLs. UNIMPLEMENTED. Metadata: `http_status`."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

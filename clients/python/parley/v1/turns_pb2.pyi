@@ -266,6 +266,7 @@ class TurnEvent(_message.Message):
     RESUMED_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     TOOL_CALL_FIELD_NUMBER: _builtins.int
+    FILE_FIELD_NUMBER: _builtins.int
     TOOL_RESULT_FIELD_NUMBER: _builtins.int
     ASK_FIELD_NUMBER: _builtins.int
     ERROR_FIELD_NUMBER: _builtins.int
@@ -295,6 +296,10 @@ class TurnEvent(_message.Message):
     @_builtins.property
     def tool_call(self) -> Global___ToolCall:
         """The agent called a tool that is no ask."""
+
+    @_builtins.property
+    def file(self) -> Global___GeneratedFile:
+        """A tool returned a file. Its `tool_result` follows."""
 
     @_builtins.property
     def tool_result(self) -> Global___ToolResult:
@@ -330,6 +335,7 @@ class TurnEvent(_message.Message):
         resumed: Global___TurnResumed | None = ...,
         text: Global___TextChunk | None = ...,
         tool_call: Global___ToolCall | None = ...,
+        file: Global___GeneratedFile | None = ...,
         tool_result: Global___ToolResult | None = ...,
         ask: Global___AskAsked | None = ...,
         error: Global___TurnError | None = ...,
@@ -337,11 +343,11 @@ class TurnEvent(_message.Message):
         text_preview: Global___TextPreview | None = ...,
         preview_discarded: Global___PreviewDiscarded | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["ask", b"ask", "ask_resolved", b"ask_resolved", "done", b"done", "error", b"error", "event", b"event", "preview_discarded", b"preview_discarded", "resumed", b"resumed", "started", b"started", "text", b"text", "text_preview", b"text_preview", "tool_call", b"tool_call", "tool_result", b"tool_result"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ask", b"ask", "ask_resolved", b"ask_resolved", "done", b"done", "error", b"error", "event", b"event", "file", b"file", "preview_discarded", b"preview_discarded", "resumed", b"resumed", "started", b"started", "text", b"text", "text_preview", b"text_preview", "tool_call", b"tool_call", "tool_result", b"tool_result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ask", b"ask", "ask_resolved", b"ask_resolved", "done", b"done", "error", b"error", "event", b"event", "preview_discarded", b"preview_discarded", "resumed", b"resumed", "sequence", b"sequence", "started", b"started", "text", b"text", "text_preview", b"text_preview", "tool_call", b"tool_call", "tool_result", b"tool_result", "turn_id", b"turn_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ask", b"ask", "ask_resolved", b"ask_resolved", "done", b"done", "error", b"error", "event", b"event", "file", b"file", "preview_discarded", b"preview_discarded", "resumed", b"resumed", "sequence", b"sequence", "started", b"started", "text", b"text", "text_preview", b"text_preview", "tool_call", b"tool_call", "tool_result", b"tool_result", "turn_id", b"turn_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "ask_resolved", "resumed", "text", "tool_call", "tool_result", "ask", "error", "done", "text_preview", "preview_discarded"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "ask_resolved", "resumed", "text", "tool_call", "file", "tool_result", "ask", "error", "done", "text_preview", "preview_discarded"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -526,6 +532,7 @@ class ToolResult(_message.Message):
     TOOL_NAME_FIELD_NUMBER: _builtins.int
     RESULT_JSON_FIELD_NUMBER: _builtins.int
     IS_ERROR_FIELD_NUMBER: _builtins.int
+    DENIED_FIELD_NUMBER: _builtins.int
     tool_call_id: _builtins.str
     """Names the call."""
     tool_name: _builtins.str
@@ -536,6 +543,12 @@ class ToolResult(_message.Message):
     """Says that the call failed; the result is then `{"error": …}`, with `"outcome": "unknown"` where nobody knows whether
     it took effect.
     """
+    @_builtins.property
+    def denied(self) -> Global___ApprovalDenied:
+        """Is set where the call needed an approval and did not get it; the result is then `{"approved": false, "reason": …}`,
+        and the tool has not run.
+        """
+
     def __init__(
         self,
         *,
@@ -543,14 +556,75 @@ class ToolResult(_message.Message):
         tool_name: _builtins.str = ...,
         result_json: _builtins.str = ...,
         is_error: _builtins.bool = ...,
+        denied: Global___ApprovalDenied | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["denied", b"denied"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["is_error", b"is_error", "result_json", b"result_json", "tool_call_id", b"tool_call_id", "tool_name", b"tool_name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["denied", b"denied", "is_error", b"is_error", "result_json", b"result_json", "tool_call_id", b"tool_call_id", "tool_name", b"tool_name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ToolResult: _TypeAlias = ToolResult  # noqa: Y015
+
+@_typing.final
+class ApprovalDenied(_message.Message):
+    """A call did not get its approval."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REASON_FIELD_NUMBER: _builtins.int
+    reason: _builtins.str
+    """Is `user_denied`, `user_declined`, `user_cancelled`, `one_ask_at_a_time`, or what the person gave as the reason of a
+    cancel.
+    """
+    def __init__(
+        self,
+        *,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ApprovalDenied: _TypeAlias = ApprovalDenied  # noqa: Y015
+
+@_typing.final
+class GeneratedFile(_message.Message):
+    """A tool returned a file."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FILENAME_FIELD_NUMBER: _builtins.int
+    MIME_TYPE_FIELD_NUMBER: _builtins.int
+    FILE_ID_FIELD_NUMBER: _builtins.int
+    TOOL_CALL_ID_FIELD_NUMBER: _builtins.int
+    filename: _builtins.str
+    """Is the file's name; `document` where the tool gave none."""
+    mime_type: _builtins.str
+    """Is the file's type; `application/octet-stream` where the tool gave none."""
+    file_id: _builtins.str
+    """Names the file, for `DownloadFile`."""
+    tool_call_id: _builtins.str
+    """Names the call that returned the file."""
+    def __init__(
+        self,
+        *,
+        filename: _builtins.str = ...,
+        mime_type: _builtins.str = ...,
+        file_id: _builtins.str = ...,
+        tool_call_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["file_id", b"file_id", "source", b"source"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["file_id", b"file_id", "filename", b"filename", "mime_type", b"mime_type", "source", b"source", "tool_call_id", b"tool_call_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_source: _TypeAlias = _typing.Literal["file_id"]  # noqa: Y015
+    _WhichOneofArgType_source: _TypeAlias = _typing.Literal["source", b"source"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_source) -> _WhichOneofReturnType_source | None: ...
+
+Global___GeneratedFile: _TypeAlias = GeneratedFile  # noqa: Y015
 
 @_typing.final
 class AskAsked(_message.Message):
@@ -564,6 +638,8 @@ class AskAsked(_message.Message):
     INPUT_FIELD_NUMBER: _builtins.int
     SIMPLE_FIELD_NUMBER: _builtins.int
     ORIGIN_FIELD_NUMBER: _builtins.int
+    TOOL_NAME_FIELD_NUMBER: _builtins.int
+    TOOL_ARGS_JSON_FIELD_NUMBER: _builtins.int
     conversation_id: _builtins.str
     """Names the conversation."""
     tool_call_id: _builtins.str
@@ -572,6 +648,12 @@ class AskAsked(_message.Message):
     """Is the ask's kind."""
     origin: _asks_pb2.AskOrigin.ValueType
     """Says who asks."""
+    tool_name: _builtins.str
+    """Names the tool that waits for its approval. Approvals alone."""
+    tool_args_json: _builtins.str
+    """Holds as JSON text the arguments that the tool will run with. Show them beside the prompt, as plain text with hidden
+    characters made visible. Approvals alone.
+    """
     @_builtins.property
     def input(self) -> _asks_pb2.AskInput:
         """Is the whole question."""
@@ -589,10 +671,12 @@ class AskAsked(_message.Message):
         input: _asks_pb2.AskInput | None = ...,
         simple: _cards_pb2.SimpleCard | None = ...,
         origin: _asks_pb2.AskOrigin.ValueType = ...,
+        tool_name: _builtins.str = ...,
+        tool_args_json: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["input", b"input", "simple", b"simple"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "input", b"input", "kind", b"kind", "origin", b"origin", "simple", b"simple", "tool_call_id", b"tool_call_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "input", b"input", "kind", b"kind", "origin", b"origin", "simple", b"simple", "tool_args_json", b"tool_args_json", "tool_call_id", b"tool_call_id", "tool_name", b"tool_name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -643,20 +727,95 @@ class PromptInput(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     TEXT_FIELD_NUMBER: _builtins.int
+    ATTACHMENTS_FIELD_NUMBER: _builtins.int
     text: _builtins.str
     """Is the message, 1 to 100000 UTF-16 units."""
+    @_builtins.property
+    def attachments(self) -> _containers.RepeatedCompositeFieldContainer[Global___Attachment]:
+        """Are images and files for the agent, at most 10."""
+
     def __init__(
         self,
         *,
         text: _builtins.str = ...,
+        attachments: _abc.Iterable[Global___Attachment] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attachments", b"attachments", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PromptInput: _TypeAlias = PromptInput  # noqa: Y015
+
+@_typing.final
+class Attachment(_message.Message):
+    """An image or a file that comes with a message."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    class _Type:
+        ValueType = _typing.NewType("ValueType", _builtins.int)
+        V: _TypeAlias = ValueType  # noqa: Y015
+
+    class _TypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[Attachment._Type.ValueType], _builtins.type):
+        DESCRIPTOR: _descriptor.EnumDescriptor
+        TYPE_UNSPECIFIED: Attachment._Type.ValueType  # 0
+        """Is refused."""
+        TYPE_IMAGE: Attachment._Type.ValueType  # 1
+        """Is an image: JPEG, PNG, GIF or WebP."""
+        TYPE_FILE: Attachment._Type.ValueType  # 2
+        """Is any file that can be uploaded."""
+
+    class Type(_Type, metaclass=_TypeEnumTypeWrapper):
+        """How an attachment is shown."""
+
+    TYPE_UNSPECIFIED: Attachment.Type.ValueType  # 0
+    """Is refused."""
+    TYPE_IMAGE: Attachment.Type.ValueType  # 1
+    """Is an image: JPEG, PNG, GIF or WebP."""
+    TYPE_FILE: Attachment.Type.ValueType  # 2
+    """Is any file that can be uploaded."""
+
+    TYPE_FIELD_NUMBER: _builtins.int
+    FILE_ID_FIELD_NUMBER: _builtins.int
+    DATA_FIELD_NUMBER: _builtins.int
+    URL_FIELD_NUMBER: _builtins.int
+    MIME_TYPE_FIELD_NUMBER: _builtins.int
+    FILENAME_FIELD_NUMBER: _builtins.int
+    type: Global___Attachment.Type.ValueType
+    """Says how the attachment is shown."""
+    file_id: _builtins.str
+    """Names an upload of the caller's."""
+    data: _builtins.bytes
+    """Holds the bytes, at most 10 MiB unless the deployment says otherwise. Larger messages than 16 MiB are not received:
+    upload the files then.
+    """
+    url: _builtins.str
+    """Is a base64 `data:` URL. Other URLs are refused and never fetched."""
+    mime_type: _builtins.str
+    """Is the type of the bytes, as `image/png`. May be left out of an upload and of a `data:` URL, which say it themselves."""
+    filename: _builtins.str
+    """Is the file's name, at most 255 UTF-16 units. May be left out."""
+    def __init__(
+        self,
+        *,
+        type: Global___Attachment.Type.ValueType = ...,
+        file_id: _builtins.str = ...,
+        data: _builtins.bytes = ...,
+        url: _builtins.str = ...,
+        mime_type: _builtins.str = ...,
+        filename: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["data", b"data", "file_id", b"file_id", "source", b"source", "url", b"url"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["data", b"data", "file_id", b"file_id", "filename", b"filename", "mime_type", b"mime_type", "source", b"source", "type", b"type", "url", b"url"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_source: _TypeAlias = _typing.Literal["file_id", "data", "url"]  # noqa: Y015
+    _WhichOneofArgType_source: _TypeAlias = _typing.Literal["source", b"source"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_source) -> _WhichOneofReturnType_source | None: ...
+
+Global___Attachment: _TypeAlias = Attachment  # noqa: Y015
 
 @_typing.final
 class AnswerInput(_message.Message):

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from parley import FieldFault
+from parley import Client, FieldFault
 from parley.v1.asks_pb2 import AcceptAnswer, FileRef, FilesAnswer
 from parley.v1.turns_pb2 import AnswerInput
-from parleyd.app.chat.local_files import FileUnreadable, read_file
+from parleyd.app.chat.local_files import FileRefused, FileUnreadable, read_file, uploaded
 from parleyd.app.chat.menus import Menu, MenuItem
 from parleyd.app.chat.questions import OpenQuestion, told
 from parleyd.app.chat.terminal import Terminal
@@ -22,10 +22,15 @@ _MESSAGE_ROOM: Final = 64 * 1024
 
 
 class AnsweredFiles:
-    """The files so far, in the order in which they were added."""
+    """The files so far, in the order in which they were added.
 
-    def __init__(self, question: OpenQuestion) -> None:
+    A file is uploaded when it is added, if `client` is of a service that keeps files. Otherwise its
+    bytes wait here for the answer, which has room for some megabytes.
+    """
+
+    def __init__(self, question: OpenQuestion, client: Client | None = None) -> None:
         self.question = question
+        self._client = client
         self._files: list[FileRef] = []
 
     @property
@@ -69,10 +74,28 @@ class AnsweredFiles:
                 terminal.show_fault(str(error))
                 continue
             faults = await asyncio.to_thread(self._faults_of_another, file)
-            if not faults:
-                self._files.append(file)
-                return
-            terminal.show_fault(f"“{file.filename}” does not fit.", faults)
+            if faults:
+                terminal.show_fault(f"“{file.filename}” does not fit.", faults)
+                continue
+            try:
+                sent = await uploaded(self._client, file) if self._client else file
+            except FileRefused as error:
+                terminal.show_fault(str(error), error.fixes)
+                continue
+            if len(sent.data) > (room := self._room):
+                fault = "With the others it is too much for one answer"
+                terminal.show_fault(
+                    f"“{file.filename}” does not fit.",
+                    [f"{fault}: there is room for {room} bytes."],
+                )
+                continue
+            self._files.append(sent)
+            return
+
+    @property
+    def _room(self) -> int:
+        """How many bytes more the answer may hold."""
+        return limits.RECEIVE_BYTES - _MESSAGE_ROOM - sum(len(each.data) for each in self._files)
 
     async def _take_out(self, file: FileRef, terminal: Terminal) -> None:
         self._files.remove(file)
@@ -82,7 +105,6 @@ class AnsweredFiles:
         """Returns what is wrong with a file that is added to the others."""
         files = [*self._files, file]
         position = len(self._files)
-        room = limits.RECEIVE_BYTES - _MESSAGE_ROOM - sum(len(each.data) for each in self._files)
         faults = [
             fault
             for fault in self.question.faults_of(self._answer(files))
@@ -91,10 +113,6 @@ class AnsweredFiles:
             FieldFault(error.path, error.code, error.message, error.fix)
             for error in check_file_bytes(file.data, position, file.mime_type, limits.FILE_BYTES)
         ]
-        if not faults and len(file.data) > room:
-            return [
-                f"With the others it is too much for one answer: there is room for {room} bytes."
-            ]
         return [told(fault, _names(files)) for fault in faults]
 
     def _answer(self, files: Sequence[FileRef]) -> AnswerInput:

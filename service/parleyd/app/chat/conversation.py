@@ -21,11 +21,11 @@ from parleyd.app.chat.answering import read_answer
 from parleyd.app.chat.menus import PersonInput, Sheet
 from parleyd.app.chat.past import latest_lines
 from parleyd.app.chat.previews import ReplyPreview
-from parleyd.app.chat.questions import OpenQuestion, told
+from parleyd.app.chat.questions import OpenQuestion, question_of, told
 from parleyd.app.chat.retrying import read_after_failure, try_again
 from parleyd.app.chat.sheets import sheet_of
 from parleyd.app.chat.terminal import Terminal
-from parleyd.app.chat.tool_results import told_failure
+from parleyd.app.chat.tool_results import told_file, told_outcome
 
 PATIENCE_SECONDS: Final = 60.0
 """How long a turn is tried for while no server says a word, as one that starts again does not."""
@@ -177,13 +177,15 @@ class Chat:
             case "text":
                 self._terminal.show_reply(event.text.text)
             case "tool_call":
-                self._terminal.say(f"The agent uses {event.tool_call.tool_name}.")
+                # It may still have to be approved.
+                self._terminal.say(f"The agent calls {event.tool_call.tool_name}.")
+            case "file":
+                self._terminal.say(told_file(event.file))
             case "tool_result":
-                if failure := told_failure(event.tool_result):
-                    self._terminal.say(failure)
+                if outcome := told_outcome(event.tool_result):
+                    self._terminal.say(outcome)
             case "ask":
-                ask = event.ask
-                self._wait_on(OpenQuestion(ask.tool_call_id, ask.input, ask.simple))
+                self._wait_on(question_of(event.ask))
             case "error":
                 self._terminal.show_fault(event.error.message)
             case "done":
@@ -236,8 +238,7 @@ class Chat:
         self._title = conversation.title
         self._failed_turn_id = conversation.retryable_turn_id
         if conversation.HasField("pending_ask"):
-            ask = conversation.pending_ask
-            self._wait_on(OpenQuestion(ask.tool_call_id, ask.input, ask.simple))
+            self._wait_on(question_of(conversation.pending_ask))
         else:
             self._sheet = None
         return conversation.running_turn_id
@@ -245,4 +246,4 @@ class Chat:
     def _wait_on(self, question: OpenQuestion) -> None:
         """Makes an empty sheet, unless the person is at one for this very question."""
         if self._sheet is None or self._sheet.question.tool_call_id != question.tool_call_id:
-            self._sheet = sheet_of(question)
+            self._sheet = sheet_of(question, self._client)

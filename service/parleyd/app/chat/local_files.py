@@ -1,8 +1,12 @@
-"""Files of this machine, read to be sent."""
+"""Files of this machine, read and sent."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+import grpc
+
+from parley import Client, ParleyError, upload_file
 from parley.v1.asks_pb2 import FileRef
 from parleyd.contract import limits
 from parleyd.contract.file_types import FILE_TYPES, JSON_TYPE, TEXT_TYPES, is_of_type
@@ -11,10 +15,20 @@ from parleyd.contract.text import storable, trim
 _UNKNOWN: Final = "application/octet-stream"
 _PLAIN: Final = "text/plain"
 _TEXT_TYPES_BY_ENDING: Final = {".csv": "text/csv", ".json": JSON_TYPE}
+_NO_UPLOADS: Final = frozenset({"FILES_DISABLED", "UPLOADS_DISABLED"})
+"""Why a service takes no uploads. An answer may bring the bytes of its files all the same."""
 
 
 class FileUnreadable(Exception):
     """There is no such file, or it can't be read."""
+
+
+class FileRefused(Exception):
+    """A file was not uploaded. The text says why, `fixes` say how to mend it."""
+
+    def __init__(self, text: str, fixes: Sequence[str] = ()) -> None:
+        super().__init__(text)
+        self.fixes = fixes
 
 
 def read_file(written: str, most: int = limits.FILE_BYTES) -> FileRef:
@@ -41,6 +55,36 @@ def read_file(written: str, most: int = limits.FILE_BYTES) -> FileRef:
         size=size,
         data=data,
     )
+
+
+async def uploaded(client: Client, file: FileRef) -> FileRef:
+    """Returns a file by the id of its upload; as it is where the service takes no uploads.
+
+    A file that no answer names is removed after a day, by the service.
+
+    Raises:
+        FileRefused: The service does not take it, or can't be reached.
+    """
+    try:
+        kept = await upload_file(
+            client, file.data, filename=file.filename, mime_type=file.mime_type
+        )
+    except ParleyError as error:
+        if error.reason in _NO_UPLOADS or error.code == grpc.StatusCode.UNIMPLEMENTED:
+            return file
+        fixes = [field.fix for field in error.fields if field.fix]
+        raise FileRefused(f"“{file.filename}” was not taken: {_why(error)}", fixes) from error
+    return FileRef(
+        filename=file.filename, mime_type=file.mime_type, size=file.size, file_id=kept.file_id
+    )
+
+
+def _why(error: ParleyError) -> str:
+    if error.reason:
+        return error.message
+    if error.code == grpc.StatusCode.UNAVAILABLE:
+        return "the service can't be reached."
+    return f"the upload failed ({error.message or error.code.name})."
 
 
 def type_of(name: str, data: bytes) -> str:

@@ -4,9 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from parley import FieldFault
-from parley.v1.asks_pb2 import AcceptAnswer, AskAnswer, AskInput, DeclineAnswer
+from parley.v1.asks_pb2 import (
+    ASK_ORIGIN_APPROVAL,
+    AcceptAnswer,
+    AskAnswer,
+    AskInput,
+    DeclineAnswer,
+)
 from parley.v1.cards_pb2 import SimpleCard
-from parley.v1.turns_pb2 import AnswerInput
+from parley.v1.conversations_pb2 import PendingAskView
+from parley.v1.turns_pb2 import AnswerInput, AskAsked
+from parleyd.app.chat.guarded_calls import GuardedCall
 from parleyd.contract.answers import accepted, check_answer
 from parleyd.contract.asks.kind import AskKind
 from parleyd.contract.asks.kinds import check_ask, kind_named
@@ -17,11 +25,12 @@ from parleyd.rpc.ask_inputs import ask_input_from_proto
 
 @dataclass(frozen=True)
 class OpenQuestion:
-    """A question that a conversation waits on."""
+    """A question that a conversation waits on. `call` is what an approval lets run."""
 
     tool_call_id: str
     input: AskInput
     card: SimpleCard
+    call: GuardedCall | None = None
 
     @property
     def kind(self) -> AskKind | None:
@@ -68,6 +77,13 @@ class OpenQuestion:
             FieldFault(error.path, error.code, error.message, error.fix)
             for error in check_answer(kind, ask_input, envelope)
         ]
+
+
+def question_of(ask: AskAsked | PendingAskView) -> OpenQuestion:
+    """Returns a question as it was asked just now, or as it still stands."""
+    is_approval = ask.origin == ASK_ORIGIN_APPROVAL
+    call = GuardedCall(ask.tool_name, ask.tool_args_json) if is_approval else None
+    return OpenQuestion(ask.tool_call_id, ask.input, ask.simple, call)
 
 
 def told(fault: FieldFault, names: Mapping[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from parley import Client
 from parley.v1.asks_pb2 import ChoiceInput
 from parleyd.app.chat.answered_files import AnsweredFiles
 from parleyd.app.chat.drafts import Draft
@@ -12,8 +13,8 @@ from parleyd.app.chat.several_picks import SeveralPicks
 from parleyd.app.chat.single_picks import card_buttons, choice_of_one, confirm
 
 
-def sheet_of(question: OpenQuestion) -> Sheet:
-    """Returns an empty sheet for `question`.
+def sheet_of(question: OpenQuestion, client: Client | None = None) -> Sheet:
+    """Returns an empty sheet for `question`; files are uploaded through `client`, if it is given.
 
     What this terminal does not understand is offered as the buttons of its card, so that it can be
     answered all the same.
@@ -31,7 +32,7 @@ def sheet_of(question: OpenQuestion) -> Sheet:
         case "form":
             return Form(question)
         case "files":
-            return AnsweredFiles(question)
+            return AnsweredFiles(question, client)
         case None:
             return card_buttons(question)
         case _:

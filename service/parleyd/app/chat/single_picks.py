@@ -6,6 +6,7 @@ from parley import FieldFault
 from parley.v1.asks_pb2 import AcceptAnswer, ChoiceAnswer, ConfirmAnswer
 from parley.v1.turns_pb2 import ButtonInput
 from parleyd.app.chat.menus import Menu, MenuItem
+from parleyd.app.chat.printable import plainly
 from parleyd.app.chat.questions import OpenQuestion
 from parleyd.app.chat.terminal import Terminal
 
@@ -47,14 +48,18 @@ def choice_of_one(question: OpenQuestion) -> SinglePick:
 
 
 def confirm(question: OpenQuestion) -> SinglePick:
-    """Returns both answers; what can't be undone is never a mere press of enter away."""
+    """Returns both answers; no approval, and nothing grave, is a mere press of enter away."""
     asked = question.input.confirm
     labels = {True: asked.confirm_label or "Confirm", False: asked.deny_label or "Cancel"}
     items = tuple(
-        MenuItem(label, question.accept(AcceptAnswer(confirm=ConfirmAnswer(confirmed=confirmed))))
+        MenuItem(
+            plainly(label),
+            question.accept(AcceptAnswer(confirm=ConfirmAnswer(confirmed=confirmed))),
+        )
         for confirmed, label in labels.items()
     )
-    return SinglePick(question, Menu(items, preselected=1 if asked.destructive else 0))
+    grave = asked.destructive or question.call is not None
+    return SinglePick(question, Menu(items, preselected=1 if grave else 0))
 
 
 def card_buttons(question: OpenQuestion) -> SinglePick:

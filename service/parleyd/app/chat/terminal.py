@@ -119,6 +119,17 @@ class Terminal:
             )
         )
 
+    def show_call(self, tool_name: str, arguments: str) -> None:
+        """Shows what an approval lets run. The frame tells it from all that the terminal says."""
+        self._console.print(
+            Panel(
+                Text(printable(f"{tool_name}\n{arguments}"), overflow="fold"),
+                title="This will run",
+                title_align="left",
+                border_style="yellow",
+            )
+        )
+
     def show_draft(self, text: str) -> None:
         """Shows a text to edit, as it is written."""
         shown = Text(printable(text)) if text else Text("(nothing yet)", style="dim")

@@ -2,12 +2,16 @@
 
 import grpc
 
-from parley import Client, ParleyError, error_of
+from parley import Client, ParleyError, error_of, upload_file
+from parley.v1.asks_pb2 import AskAnswer
 from parley.v1.cards_pb2 import SimpleCardButton
 from parley.v1.conversations_pb2 import GetConversationRequest, ListMessagesRequest, Message
+from parley.v1.files_pb2 import File
 from parley.v1.turns_pb2 import (
     SURFACE_COMPACT,
     SURFACE_FULL,
+    AnswerInput,
+    AskAsked,
     ButtonInput,
     ListPendingAsksRequest,
     PendingAsk,
@@ -39,6 +43,27 @@ class Phone:
             async for response in self._client.turns.StreamTurn(request)
             if response.event.sequence  # neither a preview nor a sign of life
         ]
+
+    async def upload(self, filename: str, mime_type: str, data: bytes) -> File:
+        """Uploads a file and returns what is known of it.
+
+        Raises:
+            ParleyError: It is refused.
+        """
+        return await upload_file(self._client, data, filename=filename, mime_type=mime_type)
+
+    async def answer(self, ask: AskAsked, answer: AskAnswer) -> TurnResult:
+        """Answers a question and waits for the outcome.
+
+        Raises:
+            grpc.aio.AioRpcError: The call failed.
+        """
+        request = TurnRequest(
+            conversation_id=ask.conversation_id,
+            answer=AnswerInput(tool_call_id=ask.tool_call_id, answer=answer),
+            surface=SURFACE_FULL,
+        )
+        return (await self._client.turns.Turn(request)).result
 
     async def messages(self, conversation_id: str) -> list[Message]:
         """Returns the stored lines of a conversation.

@@ -20,7 +20,8 @@ AskStatus: TypeAlias = Literal["pending", "answered", "cancelled"]
 class Ask(Value):
     """A question of a conversation. `input` and `answer` are the contract's JSON, as stored.
 
-    `answer` is the whole envelope, set once the ask is no longer pending.
+    `answer` is the whole envelope, set once the ask is no longer pending. Of an approval
+    `tool_name` is the tool that it guards and `tool_args` what that will run with.
     """
 
     id: UUID
@@ -32,6 +33,7 @@ class Ask(Value):
     kind: AskKind
     origin: AskOrigin = "model"
     tool_name: str
+    tool_args: JsonValue = None
     input: dict[str, JsonValue]
     simple: SimpleCard
     status: AskStatus

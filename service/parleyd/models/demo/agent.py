@@ -1,7 +1,7 @@
 """The demo agent as a model.
 
-It decides from the messages alone, on the code path of every scripted model. A prompt makes it ask
-once at most; whatever comes back, it replies.
+It decides from the messages alone, on the code path of every scripted model. A prompt makes it call
+one tool at most; whatever comes back, it replies.
 """
 
 import asyncio
@@ -10,9 +10,11 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Final
 
-from parleyd.models.demo.question import Question
-from parleyd.models.demo.questions import question_for
+from parleyd.models.demo.contents import SeenFile, seen_files
+from parleyd.models.demo.documents import DOCUMENTS, files_told
 from parleyd.models.demo.small_talk import small_talk
+from parleyd.models.demo.wish import Wish
+from parleyd.models.demo.wishes import wish_in
 from parleyd.models.played import PlayedModel
 from parleyd.models.script import (
     Call,
@@ -23,7 +25,14 @@ from parleyd.models.script import (
     as_message,
     last_prompt,
 )
-from parleyd.turns.model import ModelCall, StreamPart, TextPart, ToolOutcome
+from parleyd.turns.model import (
+    MediaShown,
+    ModelCall,
+    StreamPart,
+    TextPart,
+    TextShown,
+    ToolOutcome,
+)
 
 PROVIDER: Final = "demo"
 MODEL_ID: Final = "demo"
@@ -68,22 +77,30 @@ class DemoModel(PlayedModel):
 
 def _decide(call: ModelCall) -> ScriptedStep:
     prompt = last_prompt(call.messages)
-    question = question_for(prompt)
+    wish, asked = wish_in(prompt) or (None, None)
     if since := after_prompt(call.messages):
-        return _spoken(_reply_to_result(question, since[-1]))
-    if question is None:
+        return _spoken(_reply_to_result(wish, since[-1]))
+    if (wish is None or wish is DOCUMENTS) and (files := _attached(call)):
+        return _spoken(_set_aside(call) + files_told(files))
+    if wish is None or asked is None:
         return _spoken(_set_aside(call) + small_talk(prompt))
-    if call.tool_choice == "none" or not any(question.taken_by(tool) for tool in call.tools):
-        return _spoken(question.in_words)
-    return [Call(question.tool, question.input)]
+    if call.tool_choice == "none" or not wish.fits(call):
+        return _spoken(wish.in_words)
+    return [Call(wish.tool, wish.args(asked))]
 
 
-def _reply_to_result(question: Question | None, message: ScriptedMessage) -> str:
-    """Replies to the answer of the ask that the prompt led to."""
+def _reply_to_result(wish: Wish | None, message: ScriptedMessage) -> str:
+    """Replies to what became of the call that the prompt led to."""
     for outcome in message.parts:
-        if question and isinstance(outcome, ToolOutcome) and outcome.name == question.tool:
-            return question.reply_to(outcome.value)
+        if wish and isinstance(outcome, ToolOutcome) and outcome.name == wish.tool:
+            return wish.reply_to(outcome)
     return "That is all I can do here."
+
+
+def _attached(call: ModelCall) -> tuple[SeenFile, ...]:
+    """Returns the files that came with the prompt, which is the last message."""
+    parts = as_message(call.messages[-1]).parts if call.messages else ()
+    return seen_files([part for part in parts if isinstance(part, TextShown | MediaShown)])
 
 
 def _set_aside(call: ModelCall) -> str:

@@ -1,38 +1,56 @@
-"""Asks for files to look at."""
+"""Asks for files to look at, and says what is in them."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from parleyd.contract.json import JsonObject, objects_at, string_at, whole_at
+from parleyd.models.demo.contents import SeenFile, seen_files
 from parleyd.models.demo.question import Question
-from parleyd.models.demo.words import in_a_row
+from parleyd.models.demo.words import counted, first_of
+from parleyd.turns.model import ToolOutcome
 
 _NAMED: Final = 3
+
+
+class FilesQuestion(Question):
+    """A question for files. The reply is about the files themselves, as far as they are shown."""
+
+    def reply_to(self, outcome: ToolOutcome) -> str:
+        """Returns what the agent says to the files that came, or to an answer without any."""
+        if files := seen_files(outcome.shown):
+            return files_told(files)
+        return super().reply_to(outcome)
+
+
+def files_told(files: Sequence[SeenFile]) -> str:
+    """Returns what is in the first of some files, and how many there are besides."""
+    said = [file.told() for file in files[:_NAMED]]
+    if rest := len(files) - len(said):
+        said.append(f"I got {rest} more.")
+    return " ".join(said)
 
 
 def _received(content: JsonObject) -> str:
     files = [
         f"“{string_at(file, 'filename')}” ({string_at(file, 'mimeType')}, "
-        f"{whole_at(file, 'size')} bytes)"
+        f"{counted(whole_at(file, 'size') or 0, 'byte')})"
         for file in objects_at(content, "files")
     ]
-    shown = files[:_NAMED]
-    if rest := len(files) - len(shown):
-        shown.append(f"{rest} more")
-    return f"I got {in_a_row(shown)}. Telling what they say takes more than a demo agent."
+    return f"I got {first_of(files, _NAMED)}. What they say was not shown to me."
 
 
-DOCUMENTS: Final = Question(
+DOCUMENTS: Final = FilesQuestion(
     kind="files",
     asked_for=re.compile(
         r"\b(summari[sz]e|read|look (at|over|through)|check|review|scan)\b.*"
-        r"\b(documents?|files?|receipts?|invoices?|contracts?|reports?|photos?|pictures?|pdfs?)\b"
+        r"\b(documents?|files?|receipts?|invoices?|contracts?|reports?|photos?|pictures?|pdfs?)\b",
+        re.IGNORECASE,
     ),
     input={
         "title": "Your documents",
-        "prompt": "Which files shall I look at? Up to three images, PDFs or texts.",
+        "prompt": "Which files shall I look at? Images, PDFs or texts, up to ten.",
         "accept": ["image", "pdf", "text", "csv", "json"],
-        "maxFiles": 3,
         "submitLabel": "Send them",
     },
     in_words=(

@@ -33,7 +33,8 @@ def _returned(content: JsonObject) -> str:
 INVITATION: Final = Question(
     kind="markdown",
     asked_for=re.compile(
-        r"\b(write|draft|compose|prepare)\b.*\b(invitations?|invites?|e-?mails?|letters?)\b"
+        r"\b(write|draft|compose|prepare)\b.*\b(invitations?|invites?|e-?mails?|letters?)\b",
+        re.IGNORECASE,
     ),
     input={
         "title": "Draft",

@@ -21,7 +21,8 @@ PLAN: Final = Question(
     kind="choice",
     asked_for=re.compile(
         r"\b(set ?up|choose|pick|change|switch|upgrade|downgrade|select)\b.*\bplans?\b"
-        r"|\bwhich plan\b"
+        r"|\bwhich plan\b",
+        re.IGNORECASE,
     ),
     input={
         "title": "Workspace plan",

@@ -9,15 +9,14 @@ from pydantic import JsonValue
 from parleyd.contract.asks.kind import AskKind
 from parleyd.contract.asks.kinds import tool_name
 from parleyd.contract.json import JsonObject, object_at
-from parleyd.turns.model import Tool
+from parleyd.turns.model import ModelCall, Tool, ToolOutcome
 
 
 @dataclass(frozen=True)
 class Question:
-    """Something the agent asks: how it knows that it has to, and what it says then.
+    """Something the agent asks; fulfils `Wish`.
 
-    `asked_for` is looked for in the folded prompt. `in_words` stands in for the question where it
-    can't be asked. `accepted` replies to the content of an answer that fits `input`.
+    `accepted` replies to the content of an answer that fits `input`.
     """
 
     kind: AskKind
@@ -33,19 +32,21 @@ class Question:
         """Names the tool that asks it."""
         return tool_name(self.kind)
 
-    def taken_by(self, tool: Tool) -> bool:
-        """Tells whether `tool` asks such a question: a small surface narrows what a tool takes."""
-        if tool.name != self.tool:
-            return False
-        takes = object_at(tool.schema, "properties")
-        return all(_takes(takes.get(key), value) for key, value in self.input.items())
+    def args(self, asked: re.Match[str]) -> dict[str, JsonValue]:
+        """Returns the question, which is the same whatever the prompt says."""
+        del asked
+        return self.input
 
-    def reply_to(self, envelope: JsonValue) -> str:
+    def fits(self, call: ModelCall) -> bool:
+        """Tells whether it can be asked: a small surface narrows what a tool takes."""
+        return any(self._taken_by(tool) for tool in call.tools)
+
+    def reply_to(self, outcome: ToolOutcome) -> str:
         """Returns what the agent says to an answer; without one, what it says in place of asking.
 
         There is none where the call did not reach the person.
         """
-        match envelope:
+        match outcome.value:
             case {"action": "accept", "content": dict(content)}:
                 return self.accepted(content)
             case {"action": "decline"}:
@@ -54,6 +55,12 @@ class Question:
                 return self.cancelled
             case _:
                 return self.in_words
+
+    def _taken_by(self, tool: Tool) -> bool:
+        if tool.name != self.tool:
+            return False
+        takes = object_at(tool.schema, "properties")
+        return all(_takes(takes.get(key), value) for key, value in self.input.items())
 
 
 def _takes(schema: JsonValue, value: JsonValue) -> bool:

@@ -1,4 +1,4 @@
-"""What the demo agent says where there is nothing to ask."""
+"""What the demo agent says where there is nothing to do or to ask."""
 
 import re
 from typing import Final
@@ -9,25 +9,25 @@ _GREETING = re.compile(r"^(hi|hello|hey|good (morning|afternoon|evening)|greetin
 _THANKS = re.compile(r"\b(thanks|thank you|thx|cheers)\b")
 _HELP = re.compile(r"\b(help|what can you do|who are you|how do(es)? (you|this) work)\b")
 
-_WISHES: Final = "“set up my plan”, “plan my weekend” or “book a table”"
+_WISHES: Final = "“set up my plan”, “what is on my list?” or “book a table”"
 
 
 def small_talk(prompt: str) -> str:
-    """Returns a short reply to a prompt that calls for no question."""
+    """Returns a short reply to a prompt that is no wish."""
     text = prompt.strip()
     folded = text.casefold()
     if _GREETING.search(folded):
         return (
             "Hello! I can set up your plan, plan your weekend, write an invitation, book a table, "
-            "look at a document or delete your completed todos. What shall it be?"
+            "look at a document, and keep your todo list. What shall it be?"
         )
     if _THANKS.search(folded):
         return "You're welcome."
     if _HELP.search(folded):
         return (
             "I'm a demo agent without a language model. Say “set up my plan”, “plan my weekend”, "
-            "“write an invitation”, “book a table”, “summarise my document” or “delete my "
-            "completed todos”, and I ask before I act."
+            "“book a table”, “read my file”, “add milk to my list” or “delete my completed "
+            "todos”, and where it matters I ask before I act."
         )
     if text.endswith("?"):
         return (

@@ -35,7 +35,9 @@ def _seat(seat: str | None) -> str:
 
 TABLE: Final = Question(
     kind="form",
-    asked_for=re.compile(r"\b(book|reserve)\b.*\btables?\b|\btable (for|reservation)\b"),
+    asked_for=re.compile(
+        r"\b(book|reserve)\b.*\btables?\b|\btable (for|reservation)\b", re.IGNORECASE
+    ),
     input={
         "title": "A table",
         "prompt": "When shall I book a table, and for whom?",

@@ -1,35 +1,84 @@
-"""Asks before it deletes what is done: an approval of what can't be undone."""
+"""Looks at a todo list, adds to it, and deletes what is done: that alone once it is approved."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
-from parleyd.contract.json import JsonObject, flag_at
-from parleyd.models.demo.question import Question
+from parleyd.contract.json import JsonObject, flag_at, objects_at, string_at, strings_at
+from parleyd.models.demo.errand import Errand
+from parleyd.models.demo.words import first_of, quoted
+
+_NAMED: Final = 10
+_TODOS: Final = r"(to-?dos?|to-?do list|tasks?|list)"
 
 
-def _confirmed(content: JsonObject) -> str:
-    if flag_at(content, "confirmed"):
-        return "Done: your completed todos are deleted. The open ones are untouched."
-    return "All right, I deleted nothing. Your completed todos are still there."
+def _listed(result: JsonObject) -> str:
+    todos = objects_at(result, "todos")
+    texts = {
+        done: [string_at(todo, "text") or "" for todo in todos if flag_at(todo, "done") is done]
+        for done in (False, True)
+    }
+    if not todos:
+        return "There is nothing on your list."
+    said: list[str] = []
+    if texts[False]:
+        said.append(f"On your list: {_named(texts[False])}.")
+    else:
+        said.append("There is nothing left to do on your list.")
+    if texts[True]:
+        said.append(f"Completed: {_named(texts[True])}.")
+    return " ".join(said)
 
 
-DELETION: Final = Question(
-    kind="confirm",
+def _added(result: JsonObject) -> str:
+    return f"{quoted(string_at(result, 'added') or '')} is on your list now."
+
+
+def _deleted(result: JsonObject) -> str:
+    if deleted := strings_at(result, "deleted"):
+        return (
+            f"Done: your completed todos are deleted, {_named(deleted)}. "
+            "The open ones are untouched."
+        )
+    return "There were no completed todos, so I deleted nothing."
+
+
+def _named(texts: Sequence[str]) -> str:
+    return first_of([quoted(text) for text in texts], _NAMED)
+
+
+LISTING: Final = Errand(
+    tool="listTodos",
     asked_for=re.compile(
-        r"\b(delete|remove|clear|clean ?up|purge|drop)\b.*\b(to-?dos?|tasks?|completed)\b"
+        rf"\b(what|show|list|tell|read|see|which)\b.*\b(my|the) ([\w-]+ )?{_TODOS}\b"
+        r"|^\W*(my )?(to-?dos?|to-?do list|tasks)\W*$|\bwhat do i have to do\b",
+        re.IGNORECASE,
     ),
-    input={
-        "title": "Delete completed todos",
-        "prompt": "Delete all of your completed todos? This can't be undone.",
-        "confirmLabel": "Delete them",
-        "denyLabel": "Keep them",
-        "destructive": True,
-    },
+    in_words="I'd look at your todo list, but here I have no tool that reads it.",
+    done=_listed,
+)
+
+ADDITION: Final = Errand(
+    tool="addTodo",
+    asked_for=re.compile(
+        r"\b(?:add|put|write|note)\s+[“\"']?(?P<text>\S(?:.*?\S)?)[”\"']?\s+"
+        rf"(?:to|on|onto|in)\s+(?:my|the|our)\s+(?:[\w-]+\s+)?{_TODOS.replace('(', '(?:')}\b",
+        re.IGNORECASE | re.DOTALL,
+    ),
+    in_words="I'd put it on your todo list, but here I have no tool that writes it.",
+    done=_added,
+)
+
+DELETION: Final = Errand(
+    tool="deleteCompletedTodos",
+    asked_for=re.compile(
+        r"\b(delete|remove|clear|clean ?up|purge|drop)\b.*\b(to-?dos?|tasks?|completed)\b",
+        re.IGNORECASE,
+    ),
     in_words=(
         "Deleting your completed todos can't be undone, and here I can't let you confirm it. "
         "So I leave them where they are."
     ),
-    accepted=_confirmed,
-    declined="I take that as a no: your completed todos are still there.",
-    cancelled="I deleted nothing. Your completed todos are still there.",
+    done=_deleted,
+    denied="All right, I deleted nothing. Your completed todos are still there.",
 )

@@ -26,7 +26,8 @@ def _picked(content: JsonObject) -> str:
 WEEKEND: Final = Question(
     kind="choice",
     asked_for=re.compile(
-        r"\bplan\b.*\bweekend\b|\bweekend('s)? (plans?|ideas?)\b|\bwhat\b.*\bdo\b.*\bweekend\b"
+        r"\bplan\b.*\bweekend\b|\bweekend('s)? (plans?|ideas?)\b|\bwhat\b.*\bdo\b.*\bweekend\b",
+        re.IGNORECASE,
     ),
     input={
         "title": "Weekend",

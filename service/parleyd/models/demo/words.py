@@ -19,3 +19,16 @@ def in_a_row(items: Sequence[str]) -> str:
     """Returns items as a sentence lists them: one, two and three."""
     *first, last = items
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def first_of(items: Sequence[str], most: int) -> str:
+    """Returns the first of many items as a sentence lists them, and how many more there are."""
+    shown = [*items[:most]]
+    if rest := len(items) - len(shown):
+        shown.append(f"{rest} more")
+    return in_a_row(shown)
+
+
+def counted(number: int, noun: str) -> str:
+    """Returns how many there are of something: 1 row, 2 rows."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

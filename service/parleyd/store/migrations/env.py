@@ -3,10 +3,8 @@
 from alembic import context
 from sqlalchemy import Connection
 
-from parleyd.store.tables import metadata
-
 connection = context.config.attributes["connection"]
 assert isinstance(connection, Connection)
-context.configure(connection=connection, target_metadata=metadata)
+context.configure(connection=connection)
 with context.begin_transaction():
     context.run_migrations()

@@ -1,0 +1,99 @@
+"""The MCP servers of a deployment, and the tools that they offer together."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from parleyd.tools.mcp.config import McpServer
+from parleyd.turns.tools import HostTool, RemoteTools, ToolSet
+
+if TYPE_CHECKING:
+    from mcp.types import Tool
+
+    from parleyd.tools.mcp.connections import Connection
+
+FIRST_ANSWER_SECONDS: Final = 2
+"""How long the first turns after a start wait for servers that are still being connected to."""
+STOP_SECONDS: Final = 3
+"""How long a server is given to take leave."""
+
+log = structlog.stdlib.get_logger()
+
+
+@asynccontextmanager
+async def mcp_tools(servers: Mapping[str, McpServer]) -> AsyncGenerator[RemoteTools]:
+    """Keeps connections to servers, by name, and yields what finds their tools of the moment.
+
+    A server that is away, slow or broken has no tools until it is back; nobody waits for it, but
+    for `FIRST_ANSWER_SECONDS` after the start. Of two tools with one name the later server's
+    counts. Programs that were started have ended when this is left.
+
+    Raises:
+        ToolsUnusable: A secret is missing, or one that can't be sent.
+    """
+    if not servers:
+        yield _no_tools
+        return
+    # The SDK takes most of a second to import, and is of use to those with servers alone.
+    from parleyd.tools.mcp.connections import Connection  # noqa: PLC0415
+    from parleyd.tools.mcp.transports import transport_factory  # noqa: PLC0415
+
+    offers = [
+        _Offer(server, Connection(name, transport_factory(name, server)))
+        for name, server in servers.items()
+    ]
+    connections = [offer.connection for offer in offers]
+    tasks = [asyncio.create_task(each.run(), name=f"mcp_{each.name}") for each in connections]
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + FIRST_ANSWER_SECONDS
+
+    async def remote_tools() -> ToolSet:
+        untried = [each for each in connections if not each.tried.is_set()]
+        if untried and (left := deadline - loop.time()) > 0:
+            waits = [asyncio.create_task(each.tried.wait()) for each in untried]
+            try:
+                await asyncio.wait(waits, timeout=left)
+            finally:
+                for wait in waits:
+                    wait.cancel()
+        return {name: tool for offer in offers for name, tool in offer.tools().items()}
+
+    try:
+        yield remote_tools
+    finally:
+        for each in connections:
+            each.stop()
+        _, left = await asyncio.wait(tasks, timeout=STOP_SECONDS)
+        for each in connections:
+            each.abort()
+        if left:
+            await asyncio.wait(left)
+
+
+async def _no_tools() -> ToolSet:
+    return {}
+
+
+class _Offer:
+    """The tools of one server, made anew when its list changes."""
+
+    def __init__(self, server: McpServer, connection: "Connection") -> None:
+        self.connection = connection
+        self._server = server
+        self._listed: tuple[Tool, ...] | None = None
+        self._tools: dict[str, HostTool] = {}
+
+    def tools(self) -> Mapping[str, HostTool]:
+        """Returns the tools by name; none while the server is away."""
+        from parleyd.tools.mcp.remote_tool import remote_tools  # noqa: PLC0415 - as above
+
+        listed = self.connection.listed
+        if listed is None:
+            return {}
+        if listed is not self._listed:
+            self._tools = remote_tools(self.connection, self._server, listed)
+            self._listed = listed
+        return self._tools
