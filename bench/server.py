@@ -13,6 +13,7 @@ from pathlib import Path
 import uvloop
 
 from bench.scripts import SCRIPTS, BenchModel
+from parleyd.app.allocator import give_large_blocks_back
 from parleyd.app.garbage import spare_what_stays
 from parleyd.app.logs import set_up_logs
 from parleyd.app.settings import Settings
@@ -29,6 +30,7 @@ async def serve(arguments: argparse.Namespace) -> None:
         **json.loads(arguments.settings),
     )
     set_up_logs("info", "json")
+    give_large_blocks_back()
     model = BenchModel(arguments.script)
     with told_to_stop() as stop:
         async with running_service(

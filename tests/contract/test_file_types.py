@@ -138,6 +138,7 @@ def test_other_bytes_are_of_no_type(data: bytes) -> None:
         ("9" * 5000, True),
         ("[" * 200 + "]" * 200, True),
         (r'"\ud83d"', True),
+        ('{"Größe": ["🙂", "\u2028", "\x85"]}', True),
         ("", False),
         ("\ufeff", False),
         ("\ufeff\ufeff{}", False),
@@ -149,6 +150,10 @@ def test_other_bytes_are_of_no_type(data: bytes) -> None:
         ("1 2", False),
         ("{} // x", False),
         ('"\t"', False),
+        ("[\u00a0]", False),
+        ("[１]", False),
+        ("\u2028{}", False),
+        ("{}é", False),
     ],
 )
 def test_json_is_text_that_is_strictly_json(text: str, *, fits: bool) -> None:

@@ -1,12 +1,13 @@
 """Whether a text is JSON (spec asks FI6)."""
 
 import json
+import tracemalloc
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parleyd.contract.json_text import is_json
+from parleyd.contract.json_text import LEVELS, is_json
 
 
 @pytest.mark.parametrize(
@@ -114,9 +115,11 @@ def test_what_is_not_json_is_none(text: str) -> None:
 
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
-def test_what_nests_deeper_than_the_parser_goes_is_none(opening: str, closing: str) -> None:
+def test_what_nests_too_deep_is_none(opening: str, closing: str) -> None:
     assert is_json(opening * 200 + "1" + closing * 200)
-    assert not is_json(opening * 50_000 + "1" + closing * 50_000)
+    assert is_json(opening * LEVELS + "1" + closing * LEVELS)
+    for levels in (LEVELS + 2, 2 * LEVELS + 2, 50_000):
+        assert not is_json(opening * levels + "1" + closing * levels)
 
 
 def test_a_number_may_be_of_any_length() -> None:
@@ -135,3 +138,34 @@ VALUES = st.recursive(
 def test_what_python_writes_is_json(value: object) -> None:
     assert is_json(json.dumps(value))
     assert is_json(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+LONG: dict[str, tuple[str, str]] = {
+    "string": ('"' + r"\n" * 20_000, '"'),
+    "key": ('{"' + r"\u00e9" * 20_000, '":1}'),
+    "flat array": ("[" + "1, " * 5000, "1]"),
+    "flat object": ("{" + '"a" : [] , ' * 5000, '"b":{"c":{}}}'),
+    "closed together": ("[" * 30 + '{"a":' * 30 + "[1" + "]" + "}" * 30 + " ]" * 29, "\n]"),
+    "array in an array": ("[[" + "0," * 500, "0 ], [ [] ]]"),
+    "object in an array": ("[{" + '"a":0,' * 500, '"b":0}]'),
+}
+"""Texts that are longer than what is looked at in one step; each with its end."""
+
+
+@pytest.mark.parametrize(("text", "end"), LONG.values(), ids=LONG)
+def test_what_is_long_is_looked_at_to_its_end(text: str, end: str) -> None:
+    assert is_json(text + end)
+    for wrong in (text, text + end[:-1], text + end + end[-1], text + ";" + end[1:]):
+        assert not is_json(wrong)
+
+
+@pytest.mark.parametrize("item", ["[]", "[[[]]]", '{"a":{"b":[]}}', '"aa"', "10"])
+def test_nothing_is_built_of_what_is_looked_at(item: str) -> None:
+    text = f"[{','.join([item] * 20_000)}]"
+    tracemalloc.start()
+    try:
+        assert is_json(text)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < len(text) / 2

@@ -6,11 +6,12 @@ The ids FI1 to FI7 of this folder are those of spec turns 15.9, not the contract
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from parley.v1 import asks_pb2
+from parley.v1 import asks_pb2, turns_pb2
 from parleyd.contract.json import compact
 from parleyd.models.script import Call, Text
 from parleyd.models.scripted import in_turn
@@ -121,6 +122,24 @@ async def test_a_file_as_a_data_url_is_taken_as_its_bytes_are(
     dump = await everything_stored(engine)
     assert b"scan.png" in dump
     assert [trace for trace in traces_of(PNG) if trace in dump] == []
+
+
+@in_both_modes
+async def test_files_may_be_answered_without_a_stream(
+    start_server: StartServer, mode: dict[str, Any]
+) -> None:
+    waiting = await wait_on(start_server, "files", ALL, **mode)
+    answer = files(file("scan.png", "image/png", PNG), file("notes.txt", "text/plain", NOTES))
+    result = await waiting.noor.run(
+        turns_pb2.TurnRequest(
+            conversation_id=waiting.conversation_id,
+            answer=turns_pb2.AnswerInput(tool_call_id=ASK_ID, answer=answer),
+            request_id=str(uuid4()),
+        )
+    )
+    assert result.text == "Done."
+    assert last_outcome(waiting.server.model.calls[1]).shown == SCAN_AND_NOTES
+    assert len(await answered_files(waiting)) == 2
 
 
 async def test_fi2_uploads_are_shown_told_of_and_kept_as_they_are(

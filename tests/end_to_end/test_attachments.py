@@ -163,12 +163,37 @@ async def test_an_answer_elsewhere_goes_on_with_what_is_kept_of_attachments(
     assert shown_with(SEE, other.model.calls[0].messages) == (THREE_GONE if mode else THREE_SHOWN)
 
 
-async def test_an_answer_here_goes_on_with_the_attachments(start_server: StartServer) -> None:
-    server = await start_server(in_turn([ask_plan()], [Text("Done.")]))
+@in_both_modes
+async def test_an_answer_here_goes_on_with_the_attachments(
+    start_server: StartServer, mode: dict[str, Any]
+) -> None:
+    server = await start_server(in_turn([ask_plan()], [Text("Done.")]), **mode)
     noor = await server.person()
     asked = await noor.play(message(*await three(noor, "bytes")))
     await noor.answer(asked.conversation_id, PLAN_ID, accept("team"))
     assert shown_with(SEE, server.model.calls[1].messages) == THREE_SHOWN
+
+
+async def test_an_attachment_that_is_deleted_before_an_answer_is_gone_for_its_turn(
+    start_server: StartServer,
+) -> None:
+    server = await start_server(in_turn([Text("A tent.")], [ask_plan()], [Text("Done.")]))
+    noor = await server.person()
+    played = await noor.play(message(*await three(noor, "bytes")))
+    again = message(
+        attachment("again.png", "image/png", PNG),
+        conversation_id=played.conversation_id,
+        text="And this",
+    )
+    await noor.play(again)
+    *_, said, _ = await noor.messages(played.conversation_id)
+    _, image, _, _ = await content_of(noor, played.conversation_id)
+    for part in (image, said.content[1]):
+        await noor.delete_file(part.image.file_id)
+    await noor.answer(played.conversation_id, PLAN_ID, accept("team"))
+    call = server.model.calls[2]
+    assert shown_with(SEE, call.messages) == (LABELS[0], GONE, *THREE_SHOWN[2:])
+    assert shown_with("And this", call.messages)[1:] == (GONE,)
 
 
 async def test_a_deleted_attachment_is_gone_for_the_model_and_still_told_of(

@@ -12,6 +12,7 @@ from parleyd.models.script import Call, ScriptedMessage, Text
 from parleyd.models.scripted import in_turn
 from parleyd.models.signatures import signed
 from parleyd.turns.model import ToolOutcome
+from tests.end_to_end.files_kept import WITHOUT_A_STORE
 from tests.end_to_end.kinds_asked import ASK_ID, ASKED, Asked
 from tests.end_to_end.person import Person, Played, cancel, decline, refused
 from tests.server import Server, StartServer
@@ -38,8 +39,9 @@ def every(asked: Asked) -> str:
 
 
 async def ask(start_server: StartServer, asked: Asked) -> tuple[Server, Person, Played]:
-    """Returns a conversation that waits on `asked`."""
-    server = await start_server(in_turn([asked.call()], [Text("Done.")], [Text("Welcome.")]))
+    """Returns a conversation that waits on `asked`. Files are kept nowhere: none has an id."""
+    steps = [[asked.call()], [Text("Done.")], [Text("Welcome.")]]
+    server = await start_server(in_turn(*steps), **WITHOUT_A_STORE)
     noor = await server.person()
     return server, noor, await noor.prompt("Please")
 

@@ -142,7 +142,7 @@ async def test_s7_tools_with_the_names_of_asks_are_not_offered(
     assert "plans" not in first.tools[1].description, "ask_choice is the real one"
     assert asked.names == ["started", "ask", "done"]
     assert asked.ask.kind == asks_pb2.ASK_KIND_CHOICE
-    dropped = [line for line in logs if line["event"] == "request_tool_dropped"]
+    dropped = [line for line in logs if line["event"] == "tool_dropped"]
     assert [(line["tool"], line["log_level"]) for line in dropped] == [
         ('"ask_choice"', "warning"),
         ('"ask_budget"', "warning"),

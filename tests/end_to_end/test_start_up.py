@@ -38,6 +38,9 @@ SHOP = """
         def faults(self, args):
             return None
 
+        async def needs_approval(self, args, context):
+            return False
+
         async def run(self, args, context):
             return None
 

@@ -8,7 +8,8 @@ import pytest
 from pydantic import JsonValue
 
 from parleyd.models.gemini import GeminiModel
-from parleyd.models.gemini_files import takes_files_in_results
+from parleyd.models.gemini_files import INLINE_BYTES, takes_files_in_results
+from parleyd.models.gemini_files import seen as seen_by_gemini
 from parleyd.turns.model import MediaShown, Shown, TextShown, ToolOutcome
 from tests.models.conftest import KEY
 from tests.models.fake_gemini import FakeGemini
@@ -74,6 +75,17 @@ IN_A_MESSAGE = [
     "File 4 of 4: d.gif (image/gif, 6 bytes)",
     NO_GIF,
 ]
+
+
+def test_of_more_than_gemini_takes_at_once_the_later_files_are_told_in_words() -> None:
+    half = MediaShown("image/png", bytes(INLINE_BYTES // 2), "half.png")
+    more = MediaShown("image/png", bytes(INLINE_BYTES // 2 + 1), "more.png")
+    line = TextShown("File 3 of 3")
+
+    shown = seen_by_gemini([half, more, line, half, half])
+
+    told = TextShown("The file can't be shown to you: it is too much at once.")
+    assert shown == [half, told, line, half, told]
 
 
 async def test_the_files_of_a_message_are_parts_after_its_text(

@@ -18,7 +18,7 @@ from uuid import UUID, uuid4
 
 from pydantic import JsonValue
 
-from parleyd.contract.errors import FileNotFound, NotOwner, TurnNotFound
+from parleyd.contract.errors import FileNotFound, NotOwner, TurnNotFound, Unavailable
 from parleyd.contract.events import EventBody, FileReturned, ToolReturned, TurnEvent
 from parleyd.contract.executions import ToolStart
 from parleyd.contract.files import File, FileDraft
@@ -29,7 +29,7 @@ from parleyd.models.played import Holds
 from parleyd.models.scripted import ScriptedModel, in_turn
 from parleyd.turns.chain_memory import ChainMemory
 from parleyd.turns.deployment import Deployment
-from parleyd.turns.file_store import BytesMissing, UploadSeen
+from parleyd.turns.file_store import BytesMissing, StoreFailed, UploadSeen
 from parleyd.turns.followers import Followers
 from parleyd.turns.lease_store import TakenTurn
 from parleyd.turns.options import TurnOptions
@@ -235,6 +235,8 @@ class MemoryBytes:
         self.held: set[str] = set()
         self.fails: dict[str, Exception] = {}
         """What a call raises, by its name."""
+        self.stuck: set[str] = set()
+        """Keys whose bytes are not given up."""
         self.puts: list[type[bytes | BinaryIO]] = []
         self.reads: list[str] = []
         """The keys whose bytes were asked for."""
@@ -260,6 +262,8 @@ class MemoryBytes:
 
     async def delete(self, key: str) -> None:
         await self._call("delete")
+        if key in self.stuck:
+            raise StoreFailed
         self.objects.pop(key, None)
 
     async def signed_url(self, key: str, seconds: int) -> str | None:
@@ -290,6 +294,8 @@ class MemoryFileRows:
         self.away: list[Exception] = []
         """What the inserts raise that come next, once they have inserted if `late`."""
         self.late = False
+        self.away_afterwards = False
+        """Nobody can look up then whether they have."""
         self.sought: list[set[UUID]] = []
 
     async def add_file(self, draft: FileDraft, request: RequestKey | None = None) -> File:
@@ -315,6 +321,8 @@ class MemoryFileRows:
 
     async def find_files(self, owner: str, file_ids: Collection[UUID]) -> Mapping[UUID, File]:
         self.sought.append({*file_ids})
+        if self.away_afterwards:
+            raise Unavailable("Away.")
         return {
             file_id: self.files[file_id]
             for file_id in file_ids

@@ -248,6 +248,7 @@ NONSENSE: dict[str, object] = {
     "a circle": circle(),
     "hundreds of levels": deep(5000),
     "an unknown key": {"prompt": "Delete?", "kind": "confirm"},
+    "a key from the arguments": {"prompt": "Well?", "Delete? asks Noor": "x"},
     "the keys of another kind": {"prompt": "Delete?", "select": "one", "options": []},
     "a blank prompt": {"prompt": " \n"},
     "a prompt too long": {"prompt": "x" * 501},
@@ -418,5 +419,11 @@ NEVER_ASKED: dict[str, tuple[list[StepCall], bool]] = {
 
 @pytest.mark.parametrize(("calls", "never"), NEVER_ASKED.values(), ids=[*NEVER_ASKED])
 def test_v14_while_asks_are_off_nobody_is_asked(calls: list[StepCall], *, never: bool) -> None:
-    assert never_asked(calls) is never
-    assert never_asked(iter(calls)) is never
+    asked = {call.ask_id for call in calls if call.ask_id}
+    assert never_asked(calls, asked) is never
+    assert never_asked(iter(calls), asked) is never
+
+
+def test_v14_an_approval_that_asks_off_leave_unasked_was_never_asked() -> None:
+    assert never_asked([call(), HOST], set())
+    assert not never_asked([MODEL_ASK, HOST], set())

@@ -51,6 +51,7 @@ def test_a_chain_that_is_too_large_alone_is_not_kept() -> None:
     memory.remember(ONE, "gemini", known())
     memory.remember(TWO, "gemini", known(size=TWO_OF_TEN))
     assert memory.recall(TWO, "gemini") is None
+    assert memory.recall(ONE, "gemini") == known()
     memory.remember(THREE, "gemini", known())
     assert memory.recall(THREE, "gemini") == known()
 

@@ -260,6 +260,18 @@ async def test_an_insert_that_worked_after_all_is_there_for_the_repeat(scene: Sc
     assert len(scene.store.objects) == 1
 
 
+async def test_a_repeat_never_returns_a_file_without_its_bytes(scene: Scene) -> None:
+    request_id = uuid4()
+    scene.rows.away.append(Unavailable("Away."))
+    scene.rows.late = scene.rows.away_afterwards = True
+    with pytest.raises(Unavailable):
+        await scene.upload(b"hello", request_id=request_id)
+    scene.rows.away_afterwards = False
+    file = await scene.upload(b"hello", request_id=request_id)
+    assert await _bytes_of(scene, file) == b"hello"
+    assert len(scene.store.objects) == 1
+
+
 @pytest.mark.parametrize("place", ["put", "add"])
 async def test_a_client_that_leaves_while_its_upload_is_stored_leaves_nothing(
     scene: Scene, place: str
@@ -465,6 +477,17 @@ async def test_a_sweep_takes_all_that_nothing_refers_to(scene: Scene) -> None:
     assert [*scene.store.objects] == [kept.storage_key]
     assert [*scene.rows.files] == [kept.id]
     assert not scene.rows.deleted
+
+
+async def test_bytes_that_are_not_given_up_hold_up_no_others(scene: Scene) -> None:
+    unused = [await scene.files.keep("ada", "a.png", "image/png", PNG) for _ in range(250)]
+    scene.rows.unused |= {file.id for file in unused}
+    scene.store.stuck = {file.storage_key for file in unused[:3]}
+    await scene.files.sweep()
+    assert {*scene.store.objects} == scene.store.stuck
+    scene.store.fails["delete"] = StoreFailed()
+    await scene.files.sweep()
+    assert {*scene.rows.deleted} == {file.id for file in unused[:3]}
 
 
 async def test_faults_of_uploads_tell_where_and_how_to_mend_them(scene: Scene) -> None:

@@ -73,7 +73,7 @@ async def test_of_the_approvals_of_a_step_only_its_first_ask_has_an_id(
     ids = [call.ask_id for call in step.calls if call.ask_id]
     assert len(ids) == len(set(ids))
     assert step.asks
-    assert not never_asked(step.calls)
+    assert not never_asked(step.calls, ids)
 
 
 async def test_v6_a_guarded_call_is_told_and_does_not_start() -> None:
@@ -115,14 +115,14 @@ async def test_v14_with_asks_off_nobody_is_asked_and_the_call_never_starts() -> 
         ("approval", None),
     ]
     assert not step.asks
-    assert never_asked(step.calls)
+    assert never_asked(step.calls, ())
     assert [start.tool_call_id for start in step.starts(3)] == ["0_lookup"]
     assert [event.kind for event in step.events] == ["tool_call"] * 3
 
 
 async def test_a_step_without_guarded_calls_lacks_no_approval() -> None:
     step = await judged("lookup", "mail", kinds=(), asks_on=False)
-    assert not never_asked(step.calls)
+    assert not never_asked(step.calls, ())
 
 
 # ---------------------------------------------------------------- the rule

@@ -6,6 +6,7 @@ import sys
 import structlog
 import uvloop
 
+from parleyd.app.allocator import give_large_blocks_back
 from parleyd.app.faults import CommandFailed
 from parleyd.app.garbage import spare_what_stays
 from parleyd.app.identity import DEVELOPER, TOKEN_LIFETIME, development_token
@@ -32,6 +33,7 @@ def serve(settings: Settings) -> None:
 
 
 async def _serve(settings: Settings) -> None:
+    give_large_blocks_back()
     with told_to_stop() as stop:
         async with whole_service(settings) as service:
             if not (settings.database_url or settings.development):

@@ -55,9 +55,18 @@ def data_url_bytes(url: str) -> bytes:
     Raises:
         ValueError: `url` is no base64 data URL.
     """
-    _, start = _required_header(url)
     if not is_data_url(url):
         raise ValueError(_NONE)
+    return checked_url_bytes(url)
+
+
+def checked_url_bytes(url: str) -> bytes:
+    """Returns the decoded bytes of what `is_data_url` has taken, without another look at it.
+
+    Raises:
+        ValueError: The beginning of `url` is that of no base64 data URL.
+    """
+    _, start = _required_header(url)
     return binascii.a2b_base64(url[start:])
 
 

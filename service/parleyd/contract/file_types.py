@@ -1,7 +1,7 @@
 """The types of file an answer may hold, and what their bytes begin with (spec asks FI2, FI6)."""
 
-from codecs import getincrementaldecoder
-from collections.abc import Iterable, Mapping
+from codecs import BOM_UTF8, getincrementaldecoder
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Final, Literal, TypeAlias
 
@@ -36,7 +36,7 @@ _SIGNATURES: Final = (
 )
 _SIGN_BYTES: Final = 12
 """What the longest of the signs takes, that of WebP."""
-_BYTE_ORDER_MARK: Final = "\ufeff"
+_PIECE: Final = 64 * 1024
 
 
 def check_file_bytes(
@@ -82,12 +82,15 @@ def is_of_type(data: bytes, mime_type: str) -> bool:
 def pieces_are_of_type(pieces: Iterable[bytes], mime_type: str) -> bool:
     """Tells of bytes that come in pieces whether they are what `mime_type` says (FI6).
 
-    Takes no more of them than it needs, and holds all at once only to read JSON.
+    Takes no more of them than it needs, and holds all at once only to read JSON: then twice.
     """
     if mime_type == JSON_TYPE:
         data = b"".join(pieces)
-        text = None if _signed_type(data) else _text(data)
-        return text is not None and is_json(text.removeprefix(_BYTE_ORDER_MARK))
+        if _signed_type(data) or not _is_text(_cut(data)):
+            return False
+        # What gives JSON its form is ASCII, and within its strings any character will do. In
+        # Latin-1 none takes more than a byte; else a wide one would make each take four.
+        return is_json(data.removeprefix(BOM_UTF8).decode("latin-1"))
     left, start = iter(pieces), b""
     while len(start) < _SIGN_BYTES and (piece := next(left, None)) is not None:
         start += piece
@@ -104,17 +107,12 @@ def _signed_type(data: bytes) -> str | None:
     return next((name for sign, name in _SIGNATURES if data.startswith(sign)), None)
 
 
-def _text(data: bytes) -> str | None:
-    """Returns bytes as the text they are, or None: text is strict UTF-8 without U+0000."""
-    if b"\0" in data:
-        return None
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
+def _cut(data: bytes) -> Iterator[bytes]:
+    return (data[start : start + _PIECE] for start in range(0, len(data), _PIECE))
 
 
 def _is_text(pieces: Iterable[bytes]) -> bool:
+    """Tells whether bytes are text: strict UTF-8 without U+0000."""
     decoder = getincrementaldecoder("utf-8")()
     try:
         for piece in pieces:

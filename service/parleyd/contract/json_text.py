@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 LEVELS: Final = 500
-"""How deep a text may be nested; what is deeper counts as no JSON."""
+"""How deep arrays and objects may be nested that hold others; what is deeper counts as no JSON."""
 
 _SPACE: Final = r"[ \t\n\r]*+"
 _PLAIN: Final = r'[^"\\\x00-\x1f]*+'
@@ -28,10 +28,15 @@ _FLAT: Final = (
 _VALUE = re.compile(_SPACE + _FLAT)
 _ITEMS = re.compile(rf"(?:{_SPACE}{_FLAT}{_SPACE},){{0,1000}}+")
 _MEMBERS = re.compile(rf"(?:{_SPACE}{_KEY}{_FLAT}{_SPACE},){{0,1000}}+")
+_NAME = re.compile(_SPACE + _KEY)
 _STRING_BEGIN = re.compile(_SPACE + '"' + _PLAIN)
 _STRING_MORE = re.compile(_ESCAPED)
 _COLON = re.compile(_SPACE + ":")
-_MARK = re.compile(rf"{_SPACE}([\[\]{{}},])")
+_OPENINGS = re.compile(rf"(?:{_SPACE}\[(?={_SPACE}\[)){{1,{LEVELS}}}+")
+"""Of arrays whose first item is an array."""
+_OPENING = re.compile(rf"{_SPACE}([\[{{])")
+_CLOSINGS = re.compile(rf"(?:{_SPACE}[\]}}]){{1,{LEVELS}}}+")
+_COMMA = re.compile(_SPACE + ",")
 _END = re.compile(_SPACE)
 _CLOSED_BY: Final = {"[": "]", "{": "}"}
 
@@ -42,35 +47,36 @@ def is_json(text: str) -> bool:
     Nothing of it is built: Python's parser, which would, takes thirty times the memory of a hostile
     text, and stops all threads of the process for seconds. Here others run every few milliseconds.
     """
-    closers: list[str] = []
-    at = 0
-    while True:
+    closers = ""
+    at: int | None = 0
+    while at is not None:
         if closers:
             at = _before_the_last(text, at, closers[-1])
-            if closers[-1] == "}":
-                name = _end_of_string(text, at)
-                colon = None if name is None else _COLON.match(text, name)
-                if colon is None:
-                    return False
-                at = colon.end()
+            if closers[-1] == "}" and (at := _end_of_name(text, at)) is None:
+                return False
+        if openings := _OPENINGS.match(text, at):
+            closers += "]" * openings[0].count("[")
+            at = openings.end()
+        if len(closers) > LEVELS:
+            return False
         if value := _VALUE.match(text, at):
             at = value.end()
-        elif (mark := _MARK.match(text, at)) and mark[1] in _CLOSED_BY and len(closers) < LEVELS:
-            closers.append(_CLOSED_BY[mark[1]])
-            at = mark.end()
+        elif opening := _OPENING.match(text, at):
+            closers += _CLOSED_BY[opening[1]]
+            at = opening.end()
             continue
-        elif (end := _end_of_string(text, at)) is not None:
-            at = end
-        else:
+        elif (at := _end_of_string(text, at)) is None:
             return False
-        while closers and (mark := _MARK.match(text, at)):
-            at = mark.end()
-            if mark[1] == ",":
-                break
-            if mark[1] != closers.pop():
+        if closings := _CLOSINGS.match(text, at):
+            closed = "".join(closings[0].split())
+            if not closers.endswith(closed[::-1]):
                 return False
-        else:
-            return not closers and _END.fullmatch(text, at) is not None
+            closers, at = closers[: -len(closed)], closings.end()
+        if not closers:
+            return _END.fullmatch(text, at) is not None
+        comma = _COMMA.match(text, at)
+        at = comma.end() if comma else None
+    return False
 
 
 def _before_the_last(text: str, at: int, closer: str) -> int:
@@ -79,6 +85,15 @@ def _before_the_last(text: str, at: int, closer: str) -> int:
     while (found := run.match(text, at)) and found.end() > at:
         at = found.end()
     return at
+
+
+def _end_of_name(text: str, at: int) -> int | None:
+    """Returns where the name of a member ends that begins here, and its colon, or None."""
+    if name := _NAME.match(text, at):
+        return name.end()
+    end = _end_of_string(text, at)
+    colon = None if end is None else _COLON.match(text, end)
+    return colon.end() if colon else None
 
 
 def _end_of_string(text: str, at: int) -> int | None:

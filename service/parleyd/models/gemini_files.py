@@ -20,6 +20,9 @@ MEDIA_TYPES: Final = frozenset(
 )
 """What Gemini looks at. Anything else, GIF too, makes it refuse the whole call."""
 
+INLINE_BYTES: Final = 64 * 1024 * 1024
+"""Of the files in one message. Gemini takes requests of at most 100 MB, with files in base64."""
+
 _VERSION: Final = re.compile(r"(?:^|/)gemini-(\d+)")
 _TAKES_FILES_IN_RESULTS: Final = 3
 
@@ -40,7 +43,7 @@ def file_parts(shown: Sequence[Shown]) -> list[genai.Part]:
     file tells it. Empty text says nothing, and is left out.
     """
     parts: list[genai.Part] = []
-    for part in map(seen, shown):
+    for part in seen(shown):
         if isinstance(part, MediaShown):
             blob = genai.Blob(mime_type=part.mime_type, data=part.data)
             parts.append(genai.Part(inline_data=blob))
@@ -49,10 +52,23 @@ def file_parts(shown: Sequence[Shown]) -> list[genai.Part]:
     return parts
 
 
-def seen(part: Shown) -> Shown:
-    """Returns a part as Gemini sees it: words in place of what it would refuse."""
-    if isinstance(part, TextShown):
-        return part
-    if part.mime_type not in MEDIA_TYPES:
-        return TextShown(f"The file can't be shown to you: you see no {part.mime_type}.")
-    return part if part.data else TextShown("The file is empty.")
+def seen(shown: Sequence[Shown], most_bytes: int = INLINE_BYTES) -> list[Shown]:
+    """Returns parts as Gemini sees them: words in place of what it would refuse.
+
+    Of files that are more than `most_bytes` together the later ones are told in words.
+    """
+    parts: list[Shown] = []
+    left = most_bytes
+    for part in shown:
+        if isinstance(part, TextShown):
+            parts.append(part)
+        elif part.mime_type not in MEDIA_TYPES:
+            parts.append(TextShown(f"The file can't be shown to you: you see no {part.mime_type}."))
+        elif not part.data:
+            parts.append(TextShown("The file is empty."))
+        elif len(part.data) > left:
+            parts.append(TextShown("The file can't be shown to you: it is too much at once."))
+        else:
+            left -= len(part.data)
+            parts.append(part)
+    return parts

@@ -66,7 +66,7 @@ def _told(outcome: ToolOutcome) -> list[str]:
     """Returns the lines and texts of a result's files, and where the other files are, in order."""
     told: list[str] = []
     media = 0
-    for part in map(seen, outcome.shown):
+    for part in seen(outcome.shown):
         if isinstance(part, MediaShown):
             media += 1
             told.append(f"[It is part {media} of this result.]")
@@ -80,7 +80,7 @@ def _media(outcome: ToolOutcome) -> list[genai.FunctionResponsePart]:
         genai.FunctionResponsePart(
             inline_data=genai.FunctionResponseBlob(mime_type=part.mime_type, data=part.data)
         )
-        for part in map(seen, outcome.shown)
+        for part in seen(outcome.shown)
         if isinstance(part, MediaShown)
     ]
 

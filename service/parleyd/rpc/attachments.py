@@ -7,7 +7,7 @@ from uuid import UUID
 from parley.v1 import turns_pb2 as pb
 from parleyd.contract import limits
 from parleyd.contract.attachments import Attachment, AttachmentType
-from parleyd.contract.data_urls import data_url_bytes, is_data_url, read_data_url
+from parleyd.contract.data_urls import checked_url_bytes, is_data_url, read_data_url
 from parleyd.contract.errors import InvalidAttachment, Malformed
 from parleyd.contract.field_errors import Code, Fault, FieldError, Path, dotted, in_order, quoted
 from parleyd.contract.text import storable, units
@@ -143,8 +143,8 @@ def _read(attachment: pb.Attachment) -> Attachment:
     """Returns an attachment without faults."""
     mime_type, data = storable(attachment.mime_type), None
     if attachment.HasField("url"):
-        mime_type = storable(read_data_url(attachment.url).media_type)
-        data = data_url_bytes(attachment.url)
+        url = attachment.url  # megabytes are copied here
+        mime_type, data = storable(read_data_url(url).media_type), checked_url_bytes(url)
     elif attachment.HasField("data"):
         data = attachment.data
     kind = _type_from_proto(attachment.type)

@@ -42,6 +42,7 @@ class TurnServicer(TurnServiceServicer):
     ) -> AsyncGenerator[pb.StreamTurnResponse, None]:
         read = partial(stream_request_from_proto, caller(), caller_key(context))
         followed = await self._start(await work_on(request, read))
+        del request  # it may hold megabytes of files, and the stream may last for long
         async with aclosing(_told(followed)) as events:
             async for event in events:
                 yield pb.StreamTurnResponse(event=event)
@@ -50,6 +51,7 @@ class TurnServicer(TurnServiceServicer):
     async def Turn(self, request: pb.TurnRequest, context: Context) -> pb.TurnResponse:
         read = partial(turn_request_from_proto, caller(), caller_key(context))
         followed = await self._start(await work_on(request, read))
+        del request
         return pb.TurnResponse(result=result_to_proto(await followed.result()))
 
     @override

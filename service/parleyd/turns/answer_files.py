@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from uuid import UUID
 
 from parleyd.contract.answered_files import KeptFile, stored_answer
@@ -18,6 +19,7 @@ from parleyd.turns.model import Shown
 from parleyd.turns.ports import AnswerOpening
 from parleyd.turns.shown_files import FileToShow
 from parleyd.turns.taken_input import TakenInput
+from parleyd.turns.type_checks import checked
 
 
 async def take_answer(
@@ -101,7 +103,8 @@ async def _checked(
 ) -> tuple[Sequence[FieldError], int]:
     """Returns what is wrong with a file, and how many bytes it has."""
     if file.url is not None:
-        return await asyncio.to_thread(_check_inline, file.url, position, file.mime_type, cap)
+        inline = partial(_check_inline, file.url, position, file.mime_type, cap)
+        return await checked(file.mime_type, inline)
     if files is None or upload is None:
         return in_order([_not_owned(position, file.file_id or "")]), 0
     if upload.size > cap:
@@ -113,8 +116,8 @@ async def _checked(
         return in_order([_not_owned(position, file.file_id or "")]), 0
     except StoreFailed as error:
         raise AttachmentNotStored from error
-    errors = await asyncio.to_thread(check_file_bytes, data, position, file.mime_type, cap)
-    return errors, len(data)
+    check = partial(check_file_bytes, data, position, file.mime_type, cap)
+    return await checked(file.mime_type, check), len(data)
 
 
 def _check_inline(

@@ -4,7 +4,7 @@ What needs approval never runs without it: that is decided here and in the runne
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Final
 from uuid import UUID
@@ -18,6 +18,7 @@ from parleyd.contract.approvals import default_wording, denial_reason, denied_re
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.asks.kinds import check_ask
 from parleyd.contract.events import ToolReturned
+from parleyd.contract.field_errors import Code
 from parleyd.contract.guards import is_narrowed
 from parleyd.contract.json import JsonObject, storable_json, storable_object
 from parleyd.contract.steps import StepCall
@@ -84,7 +85,9 @@ async def approval_input(
 
 def _fault(worded: JsonValue, surface: Surface) -> str | None:
     if errors := check_ask("confirm", worded, surface):
-        return f"{errors[0].path}: {errors[0].code}"
+        # A key that is unknown may be anything, also what a person wrote (design D14).
+        path = "a key" if errors[0].code is Code.UNKNOWN_KEY else errors[0].path
+        return f"{path}: {errors[0].code}"
     if surface == "compact" and isinstance(worded, dict) and is_narrowed(worded):
         return "it does not fit a small screen"
     return None
@@ -127,8 +130,11 @@ def is_approved(call: StepCall, answers: Mapping[UUID, JsonValue]) -> bool:
     return isinstance(envelope, dict) and denial_reason(envelope) is None
 
 
-def never_asked(calls: Iterable[StepCall]) -> bool:
-    """Tells whether calls need an approval that nobody is asked for: asks were off (9.7)."""
+def never_asked(calls: Iterable[StepCall], asked: Collection[UUID]) -> bool:
+    """Tells whether calls need an approval that nobody is asked for: asks are off (9.7).
+
+    `asked` are the asks that were raised, or are about to be.
+    """
     calls = tuple(calls)
     guarded = any(call.role == "approval" for call in calls)
-    return guarded and not any(call.ask_id for call in calls)
+    return guarded and not any(call.ask_id in asked for call in calls)

@@ -1,8 +1,8 @@
 """The attachments of a message: checked, stored, and shown to the model (spec turns 11.6)."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -26,6 +26,7 @@ from parleyd.turns.model import Shown
 from parleyd.turns.ports import PromptOpening
 from parleyd.turns.shown_files import FileToShow
 from parleyd.turns.taken_input import TakenInput
+from parleyd.turns.type_checks import checked
 
 _TYPES: Final = {"image": TYPES_BY_ACCEPT["image"], "file": FILE_TYPES}
 _PATH: Final = ("prompt", "attachments")
@@ -57,7 +58,8 @@ async def take_attachments(
     for position, attachment in enumerate(given):
         try:
             one = await _read(files, own, position, attachment, cap)
-            taken.append(await asyncio.to_thread(_checked, one, position, len(given)))
+            check = partial(_checked, one, position, len(given))
+            taken.append(await checked(one.content.mime_type, check))
         except _Refused as refused:
             faults += refused.faults
     if faults:

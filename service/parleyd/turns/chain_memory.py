@@ -33,7 +33,8 @@ class KnownChain:
     """The beginning of a chain, up to a step whose calls all have their results.
 
     `messages` are the history and those steps as the model is sent them; `history_size` and `size`
-    are about their bytes. `waiting` is the step after them, if the chain waits on it.
+    are about their bytes. `waiting` is the step after them, if the chain waits on it. `may_fade`
+    says that they show files of messages, which may be deleted any time.
     """
 
     step_no: int
@@ -43,6 +44,7 @@ class KnownChain:
     size: int
     history_size: int = 0
     waiting: WaitingStep | None = None
+    may_fade: bool = False
 
     @property
     def bytes_kept(self) -> int:
@@ -64,8 +66,13 @@ class ChainMemory:
         return self._known.get((chain_id, provider))
 
     def remember(self, chain_id: UUID, provider: str, known: KnownChain) -> None:
-        """Keeps the beginning of a chain; what was used longest ago is forgotten for it."""
+        """Keeps the beginning of a chain; what was used longest ago is forgotten for it.
+
+        One that is too large alone is not kept, and nothing is forgotten for it.
+        """
         self.forget(chain_id, provider)
+        if known.bytes_kept > self._most_bytes:
+            return
         self._known[chain_id, provider] = known
         self._bytes += known.bytes_kept
         while self._bytes > self._most_bytes:

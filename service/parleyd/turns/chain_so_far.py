@@ -27,7 +27,7 @@ class ChainSoFar:
         self.user_text = known.user_text
         self._history_size = known.history_size
         self._settled = True
-        self._shows_files = False
+        self._shows_files = known.may_fade
 
     def add(
         self,

@@ -167,7 +167,8 @@ class Files:
     async def sweep(self) -> None:
         """Deletes what nothing has referred to in its time, and the bytes of deleted files.
 
-        Bytes that the store does not give up are tried again by the next sweep.
+        Bytes that the store does not give up are tried again, and hold up no others; those of a
+        store that gives up none wait for the next sweep.
         """
         while True:
             files = await self.rows.take_leftovers(SWEPT_AT_ONCE)
@@ -214,7 +215,8 @@ class Files:
     async def _undo(self, draft: FileDraft, request: RequestKey | None, *, known: bool) -> None:
         """Removes bytes that were put. `known` says that the row may have been added after all.
 
-        A row with a request id stays: its repeat returns it.
+        A row with a request id stays: its repeat returns it. Where nobody can tell whether there is
+        such a row, its bytes stay, too.
         """
         try:
             if known and draft.id in await self.rows.find_files(draft.owner, (draft.id,)):
@@ -223,6 +225,8 @@ class Files:
                 return
         except ParleyError as error:
             log.warning("file_unknown", file_id=str(draft.id), cause=type(error).__name__)
+            if request:
+                return
         try:
             await self.store.delete(draft.storage_key)
         except StoreFailed as error:
@@ -239,20 +243,18 @@ class Files:
             raise Unavailable("The file can't be read at the moment; try again.") from error
 
     async def _remove_bytes(self, files: Iterable[File]) -> bool:
-        """Removes the bytes of deleted files, and tells whether the store gave all of them up."""
+        """Removes the bytes of deleted files, and tells whether the store gave any of them up."""
         gone: list[UUID] = []
-        failed = False
         for file in files:
             try:
                 await self.store.delete(file.storage_key)
             except StoreFailed as error:
-                failed = True
                 log.warning("bytes_left", file_id=str(file.id), cause=type(error).__name__)
             else:
                 gone.append(file.id)
         if gone:
             await self.rows.forget_bytes(gone)
-        return not failed
+        return bool(gone)
 
 
 def _repeated(request: RequestKey, file: File, digest: bytes) -> File:

@@ -7,7 +7,7 @@ after a takeover.
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import assert_never
 from uuid import UUID
@@ -153,6 +153,7 @@ class TurnRun:
 
     async def _steps(self) -> EndedTurn:
         told, model = self._ready.told, self._ready.model
+        asks_on = bool(self._shared.options.ask_kinds)
         known, context = await self._so_far()
         chain = ChainSoFar(known)
         self._user_text = chain.user_text
@@ -160,7 +161,7 @@ class TurnRun:
             self._turn,
             told.host_tools,
             told.kinds,
-            asks_on=bool(self._shared.options.ask_kinds),
+            asks_on=asks_on,
             ids=self._shared.ids,
             taken=known.call_ids,
         )
@@ -178,9 +179,11 @@ class TurnRun:
                 for lost in given_up(done, due, self.lease.turn_id):
                     await self._writer.lose(lost)
                 done |= _by_place(await self._tools.run(due))
-                if asks := await self._asker.asks_of(step, {ask.id for ask in context.asks}):
+                asked = {ask.id for ask in context.asks}
+                # With asks off nobody could answer, though the step was accepted with asks on.
+                if asks_on and (asks := await self._asker.asks_of(step, asked)):
                     return await self._writer.pause(None, asks, ())
-                if never_asked(step.calls):
+                if never_asked(step.calls, asked):
                     return await self._writer.finish("", title_due=False)
                 shown |= self._tools.shown
             chain.add(step, answers, done, model, shown)
@@ -206,7 +209,7 @@ class TurnRun:
             if judged.asks:
                 ended = await self._writer.pause(None, await self._asker.asks_of(step), ())
                 return self._remembered(ended, chain, judge, step, done)
-            if never_asked(step.calls):
+            if never_asked(step.calls, ()):
                 log.warning("approval_impossible", hint="asks are off, so the tool never runs")
                 break
             chain.add(step, {}, done, model, self._tools.shown)
@@ -223,7 +226,10 @@ class TurnRun:
             said, shown = turn.said, self._ready.shown or ()
             message = model.user_message(said, shown)
             size = len(said) + bytes_shown(shown)
-            return KnownChain(0, (message,), frozenset(), said, 0, size), ChainContext((), (), ())
+            known = KnownChain(
+                0, (message,), frozenset(), said, 0, size, may_fade=self._may_fade(shown)
+            )
+            return known, ChainContext((), (), ())
         known = self._shared.chains.recall(turn.chain_id, model.provider)
         waiting, resolved = known and known.waiting, turn.resolved
         if known and waiting and resolved and resolved.id == waiting.ask_id and not turn.earlier:
@@ -237,8 +243,13 @@ class TurnRun:
         shown = await self._files.of_history(context.history, turn.context_max_seq, taken)
         history = tuple(history_messages(context, model, shown))
         size = history_size(context) + sum(map(bytes_shown, shown.values()))
-        known = KnownChain(0, history, frozenset(), last_user_text(context), 0, size)
+        said = last_user_text(context)
+        known = KnownChain(0, history, frozenset(), said, 0, size, may_fade=self._may_fade(shown))
         return known, context
+
+    def _may_fade(self, shown: Collection[object]) -> bool:
+        """Tells whether files are shown that a person may delete before the chain goes on."""
+        return bool(shown) and self._shared.files is not None
 
     def _remembered(
         self,

@@ -38,7 +38,9 @@ class FileToShow:
 
     def parts(self, number: int, count: int) -> tuple[Shown, Shown]:
         """Returns the file, the `number`th of `count`, after a line that says what it is."""
-        line = f"File {number} of {count}: {self.filename} ({self.mime_type}, {self.size} bytes)"
+        # On one line, whatever the name: the lines after it are the file's.
+        name = " ".join(self.filename.splitlines())
+        line = f"File {number} of {count}: {name} ({self.mime_type}, {self.size} bytes)"
         return TextShown(line), self._content()
 
     def _content(self) -> Shown:

@@ -5,6 +5,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Iterator
+from functools import partial
 from io import BufferedRandom
 from types import TracebackType
 from typing import Final, Self, TypeVar
@@ -20,6 +21,7 @@ from parleyd.contract.field_errors import Code, FieldError, listed, quoted
 from parleyd.contract.file_types import FILE_TYPES, pieces_are_of_type
 from parleyd.contract.files import FileHeader
 from parleyd.turns.requests import RequestKey
+from parleyd.turns.type_checks import checked
 
 MEMORY_BYTES: Final = 1024 * 1024
 """What of an upload is held in memory; a larger one is on disk."""
@@ -134,7 +136,7 @@ async def receive(header: FileHeader, chunks: AsyncIterator[bytes], spool: Spool
         if spool.size + len(chunk) > cap:
             raise FileTooLarge(cap)
         await spool.add(chunk)
-    await finished(asyncio.to_thread(_check, header, spool))
+    await finished(checked(header.mime_type, partial(_check, header, spool)))
 
 
 def upload_key(header: FileHeader, sha256: bytes) -> RequestKey | None:

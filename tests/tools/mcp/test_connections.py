@@ -259,21 +259,20 @@ async def test_a_server_that_hangs_later_is_lost(
         await eventually(offers(remote_tools, "look"))
 
 
-async def test_of_two_servers_with_one_name_for_a_tool_the_later_counts(
+async def test_of_two_servers_with_one_name_for_a_tool_the_earlier_counts(
     shelves: Shelves, tmp_path: Path
 ) -> None:
-    other = Shelves(tmp_path / "other", listed("look", READ_ONLY))
+    other = Shelves(tmp_path / "other", listed("look", READ_ONLY), listed("weigh"))
     shelves.offer(listed("look"), listed("order"))
     config = {
         name: McpServer.model_validate({"command": each.command(), "prefix": ""})
         for name, each in {"stock": shelves, "other": other}.items()
     }
     async with mcp_tools(config) as remote_tools:
-        await eventually(offers(remote_tools, "look", "order"))
-
-        async def both() -> bool:
-            return (await remote_tools())["look"].replay_safe
-
-        await eventually(both)
-        await (await remote_tools())["look"].run({}, CONTEXT)
-    assert (len(shelves.noted("look")), len(other.noted("look"))) == (0, 1)
+        await eventually(offers(remote_tools, "look", "order", "weigh"))
+        look = (await remote_tools())["look"]
+        assert not look.replay_safe, "it keeps what its own server says of it"
+        await look.run({}, CONTEXT)
+        (shelves.path / "silent").touch()
+        await eventually(offers(remote_tools, "weigh"))
+    assert (len(shelves.noted("look")), len(other.noted("look"))) == (1, 0)

@@ -176,6 +176,8 @@ class Chat:
                 self._terminal.say("The agent was interrupted and goes on.")
             case "text":
                 self._terminal.show_reply(event.text.text)
+            case "text_replaced":
+                self._terminal.show_reply(event.text_replaced.text)
             case "tool_call":
                 # It may still have to be approved.
                 self._terminal.say(f"The agent calls {event.tool_call.tool_name}.")
@@ -190,6 +192,8 @@ class Chat:
                 self._terminal.show_fault(event.error.message)
             case "done":
                 await self._finish(event)
+            case "blocks" | "blocks_preview":
+                pass  # the text says it all
             case None:
                 pass
 

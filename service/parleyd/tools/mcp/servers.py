@@ -1,12 +1,14 @@
 """The MCP servers of a deployment, and the tools that they offer together."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 import structlog
 
+from parleyd.contract.field_errors import quoted
 from parleyd.tools.mcp.config import McpServer
 from parleyd.turns.tools import HostTool, RemoteTools, ToolSet
 
@@ -28,8 +30,9 @@ async def mcp_tools(servers: Mapping[str, McpServer]) -> AsyncGenerator[RemoteTo
     """Keeps connections to servers, by name, and yields what finds their tools of the moment.
 
     A server that is away, slow or broken has no tools until it is back; nobody waits for it, but
-    for `FIRST_ANSWER_SECONDS` after the start. Of two tools with one name the later server's
-    counts. Programs that were started have ended when this is left.
+    for `FIRST_ANSWER_SECONDS` after the start. Of two tools with one name that of the earlier
+    server counts, also while that server is away: nobody else's tool may take the place of one that
+    needs an approval. Programs that were started have ended when this is left.
 
     Raises:
         ToolsUnusable: A secret is missing, or one that can't be sent.
@@ -59,7 +62,7 @@ async def mcp_tools(servers: Mapping[str, McpServer]) -> AsyncGenerator[RemoteTo
             finally:
                 for wait in waits:
                     wait.cancel()
-        return {name: tool for offer in offers for name, tool in offer.tools().items()}
+        return _together(offers)
 
     try:
         yield remote_tools
@@ -77,6 +80,17 @@ async def _no_tools() -> ToolSet:
     return {}
 
 
+def _together(offers: "Sequence[_Offer]") -> ToolSet:
+    together: dict[str, HostTool] = {}
+    taken = set[str]()
+    for offer in offers:
+        tools = offer.tools()
+        together |= {name: tool for name, tool in tools.items() if name not in taken}
+        offer.leave_out(taken.intersection(tools))
+        taken |= offer.names
+    return together
+
+
 class _Offer:
     """The tools of one server, made anew when its list changes."""
 
@@ -85,6 +99,9 @@ class _Offer:
         self._server = server
         self._listed: tuple[Tool, ...] | None = None
         self._tools: dict[str, HostTool] = {}
+        self._left_out = set[str]()
+        self.names = set[str]()
+        """Every name that its tools have had so far."""
 
     def tools(self) -> Mapping[str, HostTool]:
         """Returns the tools by name; none while the server is away."""
@@ -96,4 +113,13 @@ class _Offer:
         if listed is not self._listed:
             self._tools = remote_tools(self.connection, self._server, listed)
             self._listed = listed
+            self.names.update(self._tools)
         return self._tools
+
+    def leave_out(self, names: AbstractSet[str]) -> None:
+        """Warns, once for each, of tools whose names an earlier server's tools have."""
+        for name in sorted(names - self._left_out):
+            log.warning(
+                "tool_dropped", server=self.connection.name, tool=quoted(name), reason="taken name"
+            )
+        self._left_out |= names
