@@ -55,6 +55,7 @@ lock: setup  ## resolves the dependencies anew
 
 bench: setup  ## prints what the README says about speed
 	python -m bench.contract
+	python -m bench.blocks
 	python -m bench.round_trips
 	python -m bench.answers
 	python -m bench.long_chains
@@ -62,6 +63,7 @@ bench: setup  ## prints what the README says about speed
 	python -m bench.idle_streams
 	python -m bench.takeover
 	python -m bench.start_up
+	python -m bench.files
 
 clean:  ## forgets the virtual environment
 	rm -rf $(VENV)

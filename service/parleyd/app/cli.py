@@ -14,6 +14,7 @@ from typing import Annotated, Final
 import typer
 
 from parleyd.app.asks.commands import commands as asks
+from parleyd.app.blocks.commands import commands as blocks
 from parleyd.app.faults import CommandFailed, ConfigurationError
 
 app = typer.Typer(
@@ -24,6 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(asks)
+app.add_typer(blocks)
 
 _SPAN: Final = re.compile(r"([1-9][0-9]{0,5})([smhd])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -146,6 +148,17 @@ def chat(
         session.chat_with(target, development_token(settings), conversation)
     else:
         session.chat_here(settings, conversation)
+
+
+@app.command()
+def mcp() -> None:
+    """Lets agents validate block documents: an MCP server on standard input and output.
+
+    Ends with the input. It needs no settings and no service.
+    """
+    from parleyd.app.mcp_server import mcp_server
+
+    mcp_server().run("stdio")
 
 
 def _span(text: str) -> timedelta:

@@ -1,0 +1,1 @@
+"""The rules of block documents on the command line: `parleyd blocks`."""
