@@ -27,10 +27,11 @@ from google.api import field_behavior_pb2 as google_dot_api_dot_field__behavior_
 from google.protobuf import field_mask_pb2 as google_dot_protobuf_dot_field__mask__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from parley.v1 import asks_pb2 as parley_dot_v1_dot_asks__pb2
+from parley.v1 import blocks_pb2 as parley_dot_v1_dot_blocks__pb2
 from parley.v1 import cards_pb2 as parley_dot_v1_dot_cards__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dparley/v1/conversations.proto\x12\tparley.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x14parley/v1/asks.proto\x1a\x15parley/v1/cards.proto\"\xa1\x03\n\x0c\x43onversation\x12-\n\x0f\x63onversation_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x03R\x0e\x63onversationId\x12\x1a\n\x05title\x18\x02 \x01(\tB\x04\xe2\x41\x01\x01R\x05title\x12\x1e\n\x07project\x18\x03 \x01(\tB\x04\xe2\x41\x01\x01R\x07project\x12@\n\x0bpending_ask\x18\x04 \x01(\x0b\x32\x19.parley.v1.PendingAskViewB\x04\xe2\x41\x01\x03R\npendingAsk\x12,\n\x0frunning_turn_id\x18\x05 \x01(\tB\x04\xe2\x41\x01\x03R\rrunningTurnId\x12\x30\n\x11retryable_turn_id\x18\x06 \x01(\tB\x04\xe2\x41\x01\x03R\x0fretryableTurnId\x12\x41\n\x0b\x63reate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03R\ncreateTime\x12\x41\n\x0bupdate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03R\nupdateTime\"\xe2\x02\n\x0ePendingAskView\x12 \n\x0ctool_call_id\x18\x01 \x01(\tR\ntoolCallId\x12&\n\x04kind\x18\x02 \x01(\x0e\x32\x12.parley.v1.AskKindR\x04kind\x12)\n\x05input\x18\x03 \x01(\x0b\x32\x13.parley.v1.AskInputR\x05input\x12-\n\x06simple\x18\x04 \x01(\x0b\x32\x15.parley.v1.SimpleCardR\x06simple\x12,\n\x06origin\x18\x05 \x01(\x0e\x32\x14.parley.v1.AskOriginR\x06origin\x12\x1b\n\ttool_name\x18\x06 \x01(\tR\x08toolName\x12$\n\x0etool_args_json\x18\x07 \x01(\tR\x0ctoolArgsJson\x12;\n\x0b\x63reate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ncreateTime\"\x88\x06\n\x07Message\x12\'\n\x0f\x63onversation_id\x18\x01 \x01(\tR\x0e\x63onversationId\x12\x1d\n\nmessage_id\x18\x02 \x01(\tR\tmessageId\x12\x17\n\x07turn_id\x18\x03 \x01(\tR\x06turnId\x12+\n\x04type\x18\x04 \x01(\x0e\x32\x17.parley.v1.Message.TypeR\x04type\x12\x12\n\x04text\x18\x05 \x01(\tR\x04text\x12\x30\n\x07\x63ontent\x18\x06 \x03(\x0b\x32\x16.parley.v1.ContentPartR\x07\x63ontent\x12\x14\n\x05model\x18\x08 \x01(\tR\x05model\x12\x31\n\x06status\x18\t \x01(\x0e\x32\x19.parley.v1.Message.StatusR\x06status\x12\x1e\n\nsuperseded\x18\n \x01(\x08R\nsuperseded\x12)\n\x06rating\x18\x0b \x01(\x0e\x32\x11.parley.v1.RatingR\x06rating\x12 \n\x0ctool_call_id\x18\x0c \x01(\tR\ntoolCallId\x12\x1b\n\ttool_name\x18\r \x01(\tR\x08toolName\x12\x1b\n\targs_json\x18\x0e \x01(\tR\x08\x61rgsJson\x12\x1f\n\x0bresult_json\x18\x0f \x01(\tR\nresultJson\x12\'\n\x03\x61sk\x18\x10 \x01(\x0b\x32\x15.parley.v1.MessageAskR\x03\x61sk\x12;\n\x0b\x63reate_time\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ncreateTime\"i\n\x04Type\x12\x14\n\x10TYPE_UNSPECIFIED\x10\x00\x12\r\n\tTYPE_USER\x10\x01\x12\x12\n\x0eTYPE_ASSISTANT\x10\x02\x12\x12\n\x0eTYPE_TOOL_CALL\x10\x03\x12\x14\n\x10TYPE_TOOL_RESULT\x10\x04\"G\n\x06Status\x12\x16\n\x12STATUS_UNSPECIFIED\x10\x00\x12\x13\n\x0fSTATUS_COMPLETE\x10\x01\x12\x10\n\x0cSTATUS_ERROR\x10\x02\"\x85\x01\n\x0b\x43ontentPart\x12\x14\n\x04text\x18\x01 \x01(\tH\x00R\x04text\x12,\n\x05image\x18\x02 \x01(\x0b\x32\x14.parley.v1.MediaPartH\x00R\x05image\x12*\n\x04\x66ile\x18\x03 \x01(\x0b\x32\x14.parley.v1.MediaPartH\x00R\x04\x66ileB\x06\n\x04part\"|\n\tMediaPart\x12\x17\n\x07\x66ile_id\x18\x01 \x01(\tR\x06\x66ileId\x12\x1b\n\tmime_type\x18\x02 \x01(\tR\x08mimeType\x12\x1a\n\x08\x66ilename\x18\x03 \x01(\tR\x08\x66ilename\x12\x1d\n\nsize_bytes\x18\x05 \x01(\x03R\tsizeBytes\"\xf8\x02\n\nMessageAsk\x12&\n\x04kind\x18\x01 \x01(\x0e\x32\x12.parley.v1.AskKindR\x04kind\x12\x34\n\x06status\x18\x02 \x01(\x0e\x32\x1c.parley.v1.MessageAsk.StatusR\x06status\x12,\n\x06origin\x18\x03 \x01(\x0e\x32\x14.parley.v1.AskOriginR\x06origin\x12)\n\x05input\x18\x04 \x01(\x0b\x32\x13.parley.v1.AskInputR\x05input\x12$\n\x0etool_args_json\x18\x05 \x01(\tR\x0ctoolArgsJson\x12,\n\x06\x61nswer\x18\x06 \x01(\x0b\x32\x14.parley.v1.AskAnswerR\x06\x61nswer\"_\n\x06Status\x12\x16\n\x12STATUS_UNSPECIFIED\x10\x00\x12\x12\n\x0eSTATUS_PENDING\x10\x01\x12\x13\n\x0fSTATUS_ANSWERED\x10\x02\x12\x14\n\x10STATUS_CANCELLED\x10\x03\"}\n\x19\x43reateConversationRequest\x12\x41\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\x17.parley.v1.ConversationB\x04\xe2\x41\x01\x01R\x0c\x63onversation\x12\x1d\n\nrequest_id\x18\x02 \x01(\tR\trequestId\"Y\n\x1a\x43reateConversationResponse\x12;\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\x17.parley.v1.ConversationR\x0c\x63onversation\"G\n\x16GetConversationRequest\x12-\n\x0f\x63onversation_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x0e\x63onversationId\"V\n\x17GetConversationResponse\x12;\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\x17.parley.v1.ConversationR\x0c\x63onversation\"p\n\x18ListConversationsRequest\x12\x1b\n\tpage_size\x18\x01 \x01(\x05R\x08pageSize\x12\x1d\n\npage_token\x18\x02 \x01(\tR\tpageToken\x12\x18\n\x07project\x18\x03 \x01(\tR\x07project\"\x82\x01\n\x19ListConversationsResponse\x12=\n\rconversations\x18\x01 \x03(\x0b\x32\x17.parley.v1.ConversationR\rconversations\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x9b\x01\n\x19UpdateConversationRequest\x12\x41\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\x17.parley.v1.ConversationB\x04\xe2\x41\x01\x02R\x0c\x63onversation\x12;\n\x0bupdate_mask\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskR\nupdateMask\"Y\n\x1aUpdateConversationResponse\x12;\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\x17.parley.v1.ConversationR\x0c\x63onversation\"J\n\x19\x44\x65leteConversationRequest\x12-\n\x0f\x63onversation_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x0e\x63onversationId\"\x1c\n\x1a\x44\x65leteConversationResponse\"\x80\x01\n\x13ListMessagesRequest\x12-\n\x0f\x63onversation_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x0e\x63onversationId\x12\x1b\n\tpage_size\x18\x02 \x01(\x05R\x08pageSize\x12\x1d\n\npage_token\x18\x03 \x01(\tR\tpageToken\"n\n\x14ListMessagesResponse\x12.\n\x08messages\x18\x01 \x03(\x0b\x32\x12.parley.v1.MessageR\x08messages\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x93\x01\n\x12RateMessageRequest\x12-\n\x0f\x63onversation_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x0e\x63onversationId\x12#\n\nmessage_id\x18\x02 \x01(\tB\x04\xe2\x41\x01\x02R\tmessageId\x12)\n\x06rating\x18\x03 \x01(\x0e\x32\x11.parley.v1.RatingR\x06rating\"\x15\n\x13RateMessageResponse*@\n\x06Rating\x12\x16\n\x12RATING_UNSPECIFIED\x10\x00\x12\r\n\tRATING_UP\x10\x01\x12\x0f\n\x0bRATING_DOWN\x10\x02\x32\x8d\x08\n\x13\x43onversationService\x12\x8a\x01\n\x12\x43reateConversation\x12$.parley.v1.CreateConversationRequest\x1a%.parley.v1.CreateConversationResponse\"\'\x82\xd3\xe4\x93\x02!\"\x11/v1/conversations:\x0c\x63onversation\x12\x88\x01\n\x0fGetConversation\x12!.parley.v1.GetConversationRequest\x1a\".parley.v1.GetConversationResponse\".\x90\x02\x01\x82\xd3\xe4\x93\x02%\x12#/v1/conversations/{conversation_id}\x12|\n\x11ListConversations\x12#.parley.v1.ListConversationsRequest\x1a$.parley.v1.ListConversationsResponse\"\x1c\x90\x02\x01\x82\xd3\xe4\x93\x02\x13\x12\x11/v1/conversations\x12\xa9\x01\n\x12UpdateConversation\x12$.parley.v1.UpdateConversationRequest\x1a%.parley.v1.UpdateConversationResponse\"F\x82\xd3\xe4\x93\x02@20/v1/conversations/{conversation.conversation_id}:\x0c\x63onversation\x12\x8e\x01\n\x12\x44\x65leteConversation\x12$.parley.v1.DeleteConversationRequest\x1a%.parley.v1.DeleteConversationResponse\"+\x82\xd3\xe4\x93\x02%*#/v1/conversations/{conversation_id}\x12\x88\x01\n\x0cListMessages\x12\x1e.parley.v1.ListMessagesRequest\x1a\x1f.parley.v1.ListMessagesResponse\"7\x90\x02\x01\x82\xd3\xe4\x93\x02.\x12,/v1/conversations/{conversation_id}/messages\x12\x97\x01\n\x0bRateMessage\x12\x1d.parley.v1.RateMessageRequest\x1a\x1e.parley.v1.RateMessageResponse\"I\x82\xd3\xe4\x93\x02\x43\">/v1/conversations/{conversation_id}/messages/{message_id}:rate:\x01*b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dparley/v1/conversations.proto\x12\tparley.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x14parley/v1/asks.proto\x1a\x16parley/v1/blocks.proto\x1a\x15parley/v1/cards.proto\"\xa1\x03\n\x0c\x43onversation\x12-\n\x0f\x63onversation_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x03R\x0e\x63onversationId\x12\x1a\n\x05title\x18\x02 \x01(\tB\x04\xe2\x41\x01\x01R\x05title\x12\x1e\n\x07project\x18\x03 \x01(\tB\x04\xe2\x41\x01\x01R\x07project\x12@\n\x0bpending_ask\x18\x04 \x01(\x0b\x32\x19.parley.v1.PendingAskViewB\x04\xe2\x41\x01\x03R\npendingAsk\x12,\n\x0frunning_turn_id\x18\x05 \x01(\tB\x04\xe2\x41\x01\x03R\rrunningTurnId\x12\x30\n\x11retryable_turn_id\x18\x06 \x01(\tB\x04\xe2\x41\x01\x03R\x0fretryableTurnId\x12\x41\n\x0b\x63reate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03R\ncreateTime\x12\x41\n\x0bupdate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x04\xe2\x41\x01\x03R\nupdateTime\"\xe2\x02\n\x0ePendingAskView\x12 \n\x0ctool_call_id\x18\x01 \x01(\tR\ntoolCallId\x12&\n\x04kind\x18\x02 \x01(\x0e\x32\x12.parley.v1.AskKindR\x04kind\x12)\n\x05input\x18\x03 \x01(\x0b\x32\x13.parley.v1.AskInputR\x05input\x12-\n\x06simple\x18\x04 \x01(\x0b\x32\x15.parley.v1.SimpleCardR\x06simple\x12,\n\x06origin\x18\x05 \x01(\x0e\x32\x14.parley.v1.AskOriginR\x06origin\x12\x1b\n\ttool_name\x18\x06 \x01(\tR\x08toolName\x12$\n\x0etool_args_json\x18\x07 \x01(\tR\x0ctoolArgsJson\x12;\n\x0b\x63reate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ncreateTime\"\xba\x06\n\x07Message\x12\'\n\x0f\x63onversation_id\x18\x01 \x01(\tR\x0e\x63onversationId\x12\x1d\n\nmessage_id\x18\x02 \x01(\tR\tmessageId\x12\x17\n\x07turn_id\x18\x03 \x01(\tR\x06turnId\x12+\n\x04type\x18\x04 \x01(\x0e\x32\x17.parley.v1.Message.TypeR\x04type\x12\x12\n\x04text\x18\x05 \x01(\tR\x04text\x12\x30\n\x07\x63ontent\x18\x06 \x03(\x0b\x32\x16.parley.v1.ContentPartR\x07\x63ontent\x12\x30\n\x06\x62locks\x18\x07 \x01(\x0b\x32\x18.parley.v1.BlockDocumentR\x06\x62locks\x12\x14\n\x05model\x18\x08 \x01(\tR\x05model\x12\x31\n\x06status\x18\t \x01(\x0e\x32\x19.parley.v1.Message.StatusR\x06status\x12\x1e\n\nsuperseded\x18\n \x01(\x08R\nsuperseded\x12)\n\x06rating\x18\x0b \x01(\x0e\x32\x11.parley.v1.RatingR\x06rating\x12 \n\x0ctool_call_id\x18\x0c \x01(\tR\ntoolCallId\x12\x1b\n\ttool_name\x18\r \x01(\tR\x08toolName\x12\x1b\n\targs_json\x18\x0e \x01(\tR\x08\x61rgsJson\x12\x1f\n\x0bresult_json\x18\x0f \x01(\tR\nresultJson\x12\'\n\x03\x61sk\x18\x10 \x01(\x0b\x32\x15.parley.v1.MessageAskR\x03\x61sk\x12;\n\x0b\x63reate_time\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ncreateTime\"i\n\x04Type\x12\x14\n\x10TYPE_UNSPECIFIED\x10\x00\x12\r\n\tTYPE_USER\x10\x01\x12\x12\n\x0eTYPE_ASSISTANT\x10\x02\x12\x12\n\x0eTYPE_TOOL_CALL\x10\x03\x12\x14\n\x10TYPE_TOOL_RESULT\x10\x04\"G\n\x06Status\x12\x16\n\x12STATUS_UNSPECIFIED\x10\x00\x12\x13\n\x0fSTATUS_COMPLETE\x10\x01\x12\x10\n\x0cSTATUS_ERROR\x10\x02\"\x85\x01\n\x0b\x43ontentPart\x12\x14\n\x04text\x18\x01 \x01(\tH\x00R\x04text\x12,\n\x05image\x18\x02 \x01(\x0b\x32\x14.parley.v1.MediaPartH\x00R\x05image\x12*\n\x04\x66ile\x18\x03 \x01(\x0b\x32\x14.parley.v1.MediaPartH\x00R\x04\x66ileB\x06\n\x04part\"|\n\tMediaPart\x12\x17\n\x07\x66ile_id\x18\x01 \x01(\tR\x06\x66ileId\x12\x1b\n\tmime_type\x18\x02 \x01(\tR\x08mimeType\x12\x1a\n\x08\x66ilename\x18\x03 \x01(\tR\x08\x66ilename\x12\x1d\n\nsize_bytes\x18\x05 \x01(\x03R\tsizeBytes\"\xf8\x02\n\nMessageAsk\x12&\n\x04kind\x18\x01 \x01(\x0e\x32\x12.parley.v1.AskKindR\x04kind\x12\x34\n\x06status\x18\x02 \x01(\x0e\x32\x1c.parley.v1.MessageAsk.StatusR\x06status\x12,\n\x06origin\x18\x03 \x01(\x0e\x32\x14.parley.v1.AskOriginR\x06origin\x12)\n\x05input\x18\x04 \x01(\x0b\x32\x13.parley.v1.AskInputR\x05input\x12$\n\x0etool_args_json\x18\x05 \x01(\tR\x0ctoolArgsJson\x12,\n\x06\x61nswer\x18\x06 \x01(\x0b\x32\x14.parley.v1.AskAnswerR\x06\x61nswer\"_\n\x06Status\x12\x16\n\x12STATUS_UNSPECIFIED\x10\x00\x12\x12\n\x0eSTATUS_PENDING\x10\x01\x12\x13\n\x0fSTATUS_ANSWERED\x10\x02\x12\x14\n\x10STATUS_CANCELLED\x10\x03\"}\n\x19\x43reateConversationRequest\x12\x41\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\x17.parley.v1.ConversationB\x04\xe2\x41\x01\x01R\x0c\x63onversation\x12\x1d\n\nrequest_id\x18\x02 \x01(\tR\trequestId\"Y\n\x1a\x43reateConversationResponse\x12;\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\x17.parley.v1.ConversationR\x0c\x63onversation\"G\n\x16GetConversationRequest\x12-\n\x0f\x63onversation_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x0e\x63onversationId\"V\n\x17GetConversationResponse\x12;\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\x17.parley.v1.ConversationR\x0c\x63onversation\"p\n\x18ListConversationsRequest\x12\x1b\n\tpage_size\x18\x01 \x01(\x05R\x08pageSize\x12\x1d\n\npage_token\x18\x02 \x01(\tR\tpageToken\x12\x18\n\x07project\x18\x03 \x01(\tR\x07project\"\x82\x01\n\x19ListConversationsResponse\x12=\n\rconversations\x18\x01 \x03(\x0b\x32\x17.parley.v1.ConversationR\rconversations\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x9b\x01\n\x19UpdateConversationRequest\x12\x41\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\x17.parley.v1.ConversationB\x04\xe2\x41\x01\x02R\x0c\x63onversation\x12;\n\x0bupdate_mask\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskR\nupdateMask\"Y\n\x1aUpdateConversationResponse\x12;\n\x0c\x63onversation\x18\x01 \x01(\x0b\x32\x17.parley.v1.ConversationR\x0c\x63onversation\"J\n\x19\x44\x65leteConversationRequest\x12-\n\x0f\x63onversation_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x0e\x63onversationId\"\x1c\n\x1a\x44\x65leteConversationResponse\"\x80\x01\n\x13ListMessagesRequest\x12-\n\x0f\x63onversation_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x0e\x63onversationId\x12\x1b\n\tpage_size\x18\x02 \x01(\x05R\x08pageSize\x12\x1d\n\npage_token\x18\x03 \x01(\tR\tpageToken\"n\n\x14ListMessagesResponse\x12.\n\x08messages\x18\x01 \x03(\x0b\x32\x12.parley.v1.MessageR\x08messages\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x93\x01\n\x12RateMessageRequest\x12-\n\x0f\x63onversation_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x0e\x63onversationId\x12#\n\nmessage_id\x18\x02 \x01(\tB\x04\xe2\x41\x01\x02R\tmessageId\x12)\n\x06rating\x18\x03 \x01(\x0e\x32\x11.parley.v1.RatingR\x06rating\"\x15\n\x13RateMessageResponse*@\n\x06Rating\x12\x16\n\x12RATING_UNSPECIFIED\x10\x00\x12\r\n\tRATING_UP\x10\x01\x12\x0f\n\x0bRATING_DOWN\x10\x02\x32\x8d\x08\n\x13\x43onversationService\x12\x8a\x01\n\x12\x43reateConversation\x12$.parley.v1.CreateConversationRequest\x1a%.parley.v1.CreateConversationResponse\"\'\x82\xd3\xe4\x93\x02!\"\x11/v1/conversations:\x0c\x63onversation\x12\x88\x01\n\x0fGetConversation\x12!.parley.v1.GetConversationRequest\x1a\".parley.v1.GetConversationResponse\".\x90\x02\x01\x82\xd3\xe4\x93\x02%\x12#/v1/conversations/{conversation_id}\x12|\n\x11ListConversations\x12#.parley.v1.ListConversationsRequest\x1a$.parley.v1.ListConversationsResponse\"\x1c\x90\x02\x01\x82\xd3\xe4\x93\x02\x13\x12\x11/v1/conversations\x12\xa9\x01\n\x12UpdateConversation\x12$.parley.v1.UpdateConversationRequest\x1a%.parley.v1.UpdateConversationResponse\"F\x82\xd3\xe4\x93\x02@20/v1/conversations/{conversation.conversation_id}:\x0c\x63onversation\x12\x8e\x01\n\x12\x44\x65leteConversation\x12$.parley.v1.DeleteConversationRequest\x1a%.parley.v1.DeleteConversationResponse\"+\x82\xd3\xe4\x93\x02%*#/v1/conversations/{conversation_id}\x12\x88\x01\n\x0cListMessages\x12\x1e.parley.v1.ListMessagesRequest\x1a\x1f.parley.v1.ListMessagesResponse\"7\x90\x02\x01\x82\xd3\xe4\x93\x02.\x12,/v1/conversations/{conversation_id}/messages\x12\x97\x01\n\x0bRateMessage\x12\x1d.parley.v1.RateMessageRequest\x1a\x1e.parley.v1.RateMessageResponse\"I\x82\xd3\xe4\x93\x02\x43\">/v1/conversations/{conversation_id}/messages/{message_id}:rate:\x01*b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -81,54 +82,54 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CONVERSATIONSERVICE'].methods_by_name['ListMessages']._serialized_options = b'\220\002\001\202\323\344\223\002.\022,/v1/conversations/{conversation_id}/messages'
   _globals['_CONVERSATIONSERVICE'].methods_by_name['RateMessage']._loaded_options = None
   _globals['_CONVERSATIONSERVICE'].methods_by_name['RateMessage']._serialized_options = b'\202\323\344\223\002C\">/v1/conversations/{conversation_id}/messages/{message_id}:rate:\001*'
-  _globals['_RATING']._serialized_start=3813
-  _globals['_RATING']._serialized_end=3877
-  _globals['_CONVERSATION']._serialized_start=220
-  _globals['_CONVERSATION']._serialized_end=637
-  _globals['_PENDINGASKVIEW']._serialized_start=640
-  _globals['_PENDINGASKVIEW']._serialized_end=994
-  _globals['_MESSAGE']._serialized_start=997
-  _globals['_MESSAGE']._serialized_end=1773
-  _globals['_MESSAGE_TYPE']._serialized_start=1595
-  _globals['_MESSAGE_TYPE']._serialized_end=1700
-  _globals['_MESSAGE_STATUS']._serialized_start=1702
-  _globals['_MESSAGE_STATUS']._serialized_end=1773
-  _globals['_CONTENTPART']._serialized_start=1776
-  _globals['_CONTENTPART']._serialized_end=1909
-  _globals['_MEDIAPART']._serialized_start=1911
-  _globals['_MEDIAPART']._serialized_end=2035
-  _globals['_MESSAGEASK']._serialized_start=2038
-  _globals['_MESSAGEASK']._serialized_end=2414
-  _globals['_MESSAGEASK_STATUS']._serialized_start=2319
-  _globals['_MESSAGEASK_STATUS']._serialized_end=2414
-  _globals['_CREATECONVERSATIONREQUEST']._serialized_start=2416
-  _globals['_CREATECONVERSATIONREQUEST']._serialized_end=2541
-  _globals['_CREATECONVERSATIONRESPONSE']._serialized_start=2543
-  _globals['_CREATECONVERSATIONRESPONSE']._serialized_end=2632
-  _globals['_GETCONVERSATIONREQUEST']._serialized_start=2634
-  _globals['_GETCONVERSATIONREQUEST']._serialized_end=2705
-  _globals['_GETCONVERSATIONRESPONSE']._serialized_start=2707
-  _globals['_GETCONVERSATIONRESPONSE']._serialized_end=2793
-  _globals['_LISTCONVERSATIONSREQUEST']._serialized_start=2795
-  _globals['_LISTCONVERSATIONSREQUEST']._serialized_end=2907
-  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_start=2910
-  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_end=3040
-  _globals['_UPDATECONVERSATIONREQUEST']._serialized_start=3043
-  _globals['_UPDATECONVERSATIONREQUEST']._serialized_end=3198
-  _globals['_UPDATECONVERSATIONRESPONSE']._serialized_start=3200
-  _globals['_UPDATECONVERSATIONRESPONSE']._serialized_end=3289
-  _globals['_DELETECONVERSATIONREQUEST']._serialized_start=3291
-  _globals['_DELETECONVERSATIONREQUEST']._serialized_end=3365
-  _globals['_DELETECONVERSATIONRESPONSE']._serialized_start=3367
-  _globals['_DELETECONVERSATIONRESPONSE']._serialized_end=3395
-  _globals['_LISTMESSAGESREQUEST']._serialized_start=3398
-  _globals['_LISTMESSAGESREQUEST']._serialized_end=3526
-  _globals['_LISTMESSAGESRESPONSE']._serialized_start=3528
-  _globals['_LISTMESSAGESRESPONSE']._serialized_end=3638
-  _globals['_RATEMESSAGEREQUEST']._serialized_start=3641
-  _globals['_RATEMESSAGEREQUEST']._serialized_end=3788
-  _globals['_RATEMESSAGERESPONSE']._serialized_start=3790
-  _globals['_RATEMESSAGERESPONSE']._serialized_end=3811
-  _globals['_CONVERSATIONSERVICE']._serialized_start=3880
-  _globals['_CONVERSATIONSERVICE']._serialized_end=4917
+  _globals['_RATING']._serialized_start=3887
+  _globals['_RATING']._serialized_end=3951
+  _globals['_CONVERSATION']._serialized_start=244
+  _globals['_CONVERSATION']._serialized_end=661
+  _globals['_PENDINGASKVIEW']._serialized_start=664
+  _globals['_PENDINGASKVIEW']._serialized_end=1018
+  _globals['_MESSAGE']._serialized_start=1021
+  _globals['_MESSAGE']._serialized_end=1847
+  _globals['_MESSAGE_TYPE']._serialized_start=1669
+  _globals['_MESSAGE_TYPE']._serialized_end=1774
+  _globals['_MESSAGE_STATUS']._serialized_start=1776
+  _globals['_MESSAGE_STATUS']._serialized_end=1847
+  _globals['_CONTENTPART']._serialized_start=1850
+  _globals['_CONTENTPART']._serialized_end=1983
+  _globals['_MEDIAPART']._serialized_start=1985
+  _globals['_MEDIAPART']._serialized_end=2109
+  _globals['_MESSAGEASK']._serialized_start=2112
+  _globals['_MESSAGEASK']._serialized_end=2488
+  _globals['_MESSAGEASK_STATUS']._serialized_start=2393
+  _globals['_MESSAGEASK_STATUS']._serialized_end=2488
+  _globals['_CREATECONVERSATIONREQUEST']._serialized_start=2490
+  _globals['_CREATECONVERSATIONREQUEST']._serialized_end=2615
+  _globals['_CREATECONVERSATIONRESPONSE']._serialized_start=2617
+  _globals['_CREATECONVERSATIONRESPONSE']._serialized_end=2706
+  _globals['_GETCONVERSATIONREQUEST']._serialized_start=2708
+  _globals['_GETCONVERSATIONREQUEST']._serialized_end=2779
+  _globals['_GETCONVERSATIONRESPONSE']._serialized_start=2781
+  _globals['_GETCONVERSATIONRESPONSE']._serialized_end=2867
+  _globals['_LISTCONVERSATIONSREQUEST']._serialized_start=2869
+  _globals['_LISTCONVERSATIONSREQUEST']._serialized_end=2981
+  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_start=2984
+  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_end=3114
+  _globals['_UPDATECONVERSATIONREQUEST']._serialized_start=3117
+  _globals['_UPDATECONVERSATIONREQUEST']._serialized_end=3272
+  _globals['_UPDATECONVERSATIONRESPONSE']._serialized_start=3274
+  _globals['_UPDATECONVERSATIONRESPONSE']._serialized_end=3363
+  _globals['_DELETECONVERSATIONREQUEST']._serialized_start=3365
+  _globals['_DELETECONVERSATIONREQUEST']._serialized_end=3439
+  _globals['_DELETECONVERSATIONRESPONSE']._serialized_start=3441
+  _globals['_DELETECONVERSATIONRESPONSE']._serialized_end=3469
+  _globals['_LISTMESSAGESREQUEST']._serialized_start=3472
+  _globals['_LISTMESSAGESREQUEST']._serialized_end=3600
+  _globals['_LISTMESSAGESRESPONSE']._serialized_start=3602
+  _globals['_LISTMESSAGESRESPONSE']._serialized_end=3712
+  _globals['_RATEMESSAGEREQUEST']._serialized_start=3715
+  _globals['_RATEMESSAGEREQUEST']._serialized_end=3862
+  _globals['_RATEMESSAGERESPONSE']._serialized_start=3864
+  _globals['_RATEMESSAGERESPONSE']._serialized_end=3885
+  _globals['_CONVERSATIONSERVICE']._serialized_start=3954
+  _globals['_CONVERSATIONSERVICE']._serialized_end=4991
 # @@protoc_insertion_point(module_scope)

@@ -11,6 +11,7 @@ from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from parley.v1 import asks_pb2 as _asks_pb2
+from parley.v1 import blocks_pb2 as _blocks_pb2
 from parley.v1 import cards_pb2 as _cards_pb2
 import builtins as _builtins
 import sys
@@ -225,6 +226,7 @@ class Message(_message.Message):
     TYPE_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     CONTENT_FIELD_NUMBER: _builtins.int
+    BLOCKS_FIELD_NUMBER: _builtins.int
     MODEL_FIELD_NUMBER: _builtins.int
     STATUS_FIELD_NUMBER: _builtins.int
     SUPERSEDED_FIELD_NUMBER: _builtins.int
@@ -266,6 +268,10 @@ class Message(_message.Message):
         """Are the parts of a message that came with attachments: its text first, then each of them."""
 
     @_builtins.property
+    def blocks(self) -> _blocks_pb2.BlockDocument:
+        """Is what a reply shows that is a document which keeps every rule; `text` is how it was written."""
+
+    @_builtins.property
     def ask(self) -> Global___MessageAsk:
         """Is the ask of a call that is one, or of its result."""
 
@@ -282,6 +288,7 @@ class Message(_message.Message):
         type: Global___Message.Type.ValueType = ...,
         text: _builtins.str = ...,
         content: _abc.Iterable[Global___ContentPart] | None = ...,
+        blocks: _blocks_pb2.BlockDocument | None = ...,
         model: _builtins.str = ...,
         status: Global___Message.Status.ValueType = ...,
         superseded: _builtins.bool = ...,
@@ -293,9 +300,9 @@ class Message(_message.Message):
         ask: Global___MessageAsk | None = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["ask", b"ask", "create_time", b"create_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ask", b"ask", "blocks", b"blocks", "create_time", b"create_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["args_json", b"args_json", "ask", b"ask", "content", b"content", "conversation_id", b"conversation_id", "create_time", b"create_time", "message_id", b"message_id", "model", b"model", "rating", b"rating", "result_json", b"result_json", "status", b"status", "superseded", b"superseded", "text", b"text", "tool_call_id", b"tool_call_id", "tool_name", b"tool_name", "turn_id", b"turn_id", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["args_json", b"args_json", "ask", b"ask", "blocks", b"blocks", "content", b"content", "conversation_id", b"conversation_id", "create_time", b"create_time", "message_id", b"message_id", "model", b"model", "rating", b"rating", "result_json", b"result_json", "status", b"status", "superseded", b"superseded", "text", b"text", "tool_call_id", b"tool_call_id", "tool_name", b"tool_name", "turn_id", b"turn_id", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

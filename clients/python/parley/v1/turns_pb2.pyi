@@ -10,6 +10,7 @@ from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from parley.v1 import asks_pb2 as _asks_pb2
+from parley.v1 import blocks_pb2 as _blocks_pb2
 from parley.v1 import cards_pb2 as _cards_pb2
 import builtins as _builtins
 import sys
@@ -265,13 +266,16 @@ class TurnEvent(_message.Message):
     ASK_RESOLVED_FIELD_NUMBER: _builtins.int
     RESUMED_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
+    TEXT_REPLACED_FIELD_NUMBER: _builtins.int
     TOOL_CALL_FIELD_NUMBER: _builtins.int
     FILE_FIELD_NUMBER: _builtins.int
     TOOL_RESULT_FIELD_NUMBER: _builtins.int
     ASK_FIELD_NUMBER: _builtins.int
+    BLOCKS_FIELD_NUMBER: _builtins.int
     ERROR_FIELD_NUMBER: _builtins.int
     DONE_FIELD_NUMBER: _builtins.int
     TEXT_PREVIEW_FIELD_NUMBER: _builtins.int
+    BLOCKS_PREVIEW_FIELD_NUMBER: _builtins.int
     PREVIEW_DISCARDED_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     """Counts a turn's stored events: 1, 2, 3 … Is 0 on previews, which are not stored."""
@@ -294,6 +298,10 @@ class TurnEvent(_message.Message):
         """The agent replied."""
 
     @_builtins.property
+    def text_replaced(self) -> Global___TextReplaced:
+        """The reply was mended after it had been sent: this one takes its place."""
+
+    @_builtins.property
     def tool_call(self) -> Global___ToolCall:
         """The agent called a tool that is no ask."""
 
@@ -310,6 +318,10 @@ class TurnEvent(_message.Message):
         """The agent asks; the ask is stored and may be answered at once."""
 
     @_builtins.property
+    def blocks(self) -> Global___BlocksChecked:
+        """The reply was checked as a document. Comes where replies are documents, once, after `text`."""
+
+    @_builtins.property
     def error(self) -> Global___TurnError:
         """The turn failed. Followed by `done`."""
 
@@ -320,6 +332,10 @@ class TurnEvent(_message.Message):
     @_builtins.property
     def text_preview(self) -> Global___TextPreview:
         """The agent is writing. Not stored: append it to what is shown, drop that at the next stored event."""
+
+    @_builtins.property
+    def blocks_preview(self) -> Global___BlocksPreview:
+        """The agent is writing a document. Not stored: show it in place of the one before, drop it at the next stored event."""
 
     @_builtins.property
     def preview_discarded(self) -> Global___PreviewDiscarded:
@@ -334,20 +350,23 @@ class TurnEvent(_message.Message):
         ask_resolved: Global___AskResolved | None = ...,
         resumed: Global___TurnResumed | None = ...,
         text: Global___TextChunk | None = ...,
+        text_replaced: Global___TextReplaced | None = ...,
         tool_call: Global___ToolCall | None = ...,
         file: Global___GeneratedFile | None = ...,
         tool_result: Global___ToolResult | None = ...,
         ask: Global___AskAsked | None = ...,
+        blocks: Global___BlocksChecked | None = ...,
         error: Global___TurnError | None = ...,
         done: Global___TurnDone | None = ...,
         text_preview: Global___TextPreview | None = ...,
+        blocks_preview: Global___BlocksPreview | None = ...,
         preview_discarded: Global___PreviewDiscarded | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["ask", b"ask", "ask_resolved", b"ask_resolved", "done", b"done", "error", b"error", "event", b"event", "file", b"file", "preview_discarded", b"preview_discarded", "resumed", b"resumed", "started", b"started", "text", b"text", "text_preview", b"text_preview", "tool_call", b"tool_call", "tool_result", b"tool_result"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ask", b"ask", "ask_resolved", b"ask_resolved", "blocks", b"blocks", "blocks_preview", b"blocks_preview", "done", b"done", "error", b"error", "event", b"event", "file", b"file", "preview_discarded", b"preview_discarded", "resumed", b"resumed", "started", b"started", "text", b"text", "text_preview", b"text_preview", "text_replaced", b"text_replaced", "tool_call", b"tool_call", "tool_result", b"tool_result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ask", b"ask", "ask_resolved", b"ask_resolved", "done", b"done", "error", b"error", "event", b"event", "file", b"file", "preview_discarded", b"preview_discarded", "resumed", b"resumed", "sequence", b"sequence", "started", b"started", "text", b"text", "text_preview", b"text_preview", "tool_call", b"tool_call", "tool_result", b"tool_result", "turn_id", b"turn_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ask", b"ask", "ask_resolved", b"ask_resolved", "blocks", b"blocks", "blocks_preview", b"blocks_preview", "done", b"done", "error", b"error", "event", b"event", "file", b"file", "preview_discarded", b"preview_discarded", "resumed", b"resumed", "sequence", b"sequence", "started", b"started", "text", b"text", "text_preview", b"text_preview", "text_replaced", b"text_replaced", "tool_call", b"tool_call", "tool_result", b"tool_result", "turn_id", b"turn_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "ask_resolved", "resumed", "text", "tool_call", "file", "tool_result", "ask", "error", "done", "text_preview", "preview_discarded"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["started", "ask_resolved", "resumed", "text", "text_replaced", "tool_call", "file", "tool_result", "ask", "blocks", "error", "done", "text_preview", "blocks_preview", "preview_discarded"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -428,6 +447,34 @@ class TextPreview(_message.Message):
 Global___TextPreview: _TypeAlias = TextPreview  # noqa: Y015
 
 @_typing.final
+class BlocksPreview(_message.Message):
+    """As much of a document as is finished. A client may ignore it: the whole one comes as `blocks`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DOCUMENT_FIELD_NUMBER: _builtins.int
+    PENDING_FIELD_NUMBER: _builtins.int
+    pending: _builtins.bool
+    """Says that more is to come."""
+    @_builtins.property
+    def document(self) -> _blocks_pb2.BlockDocument:
+        """Holds the finished blocks, but no HTML, which has yet to be cleaned, and the datasets so far."""
+
+    def __init__(
+        self,
+        *,
+        document: _blocks_pb2.BlockDocument | None = ...,
+        pending: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["document", b"document"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "pending", b"pending"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BlocksPreview: _TypeAlias = BlocksPreview  # noqa: Y015
+
+@_typing.final
 class PreviewDiscarded(_message.Message):
     """What the previews said is no part of the reply."""
 
@@ -491,6 +538,68 @@ class TextChunk(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TextChunk: _TypeAlias = TextChunk  # noqa: Y015
+
+@_typing.final
+class TextReplaced(_message.Message):
+    """The reply was mended after it had been sent."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """Is the whole reply, in place of the one before."""
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TextReplaced: _TypeAlias = TextReplaced  # noqa: Y015
+
+@_typing.final
+class BlocksChecked(_message.Message):
+    """The reply was checked as a document."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OK_FIELD_NUMBER: _builtins.int
+    ERRORS_FIELD_NUMBER: _builtins.int
+    WARNINGS_FIELD_NUMBER: _builtins.int
+    DOCUMENT_FIELD_NUMBER: _builtins.int
+    ok: _builtins.bool
+    """Says whether it keeps every rule. If not, show its text."""
+    @_builtins.property
+    def errors(self) -> _containers.RepeatedCompositeFieldContainer[_blocks_pb2.BlockIssue]:
+        """Lists the rules that it breaks, sorted by path, then code; empty when it is ok."""
+
+    @_builtins.property
+    def warnings(self) -> _containers.RepeatedCompositeFieldContainer[_blocks_pb2.BlockIssue]:
+        """Lists what is doubtful about it, in the same order. Changes nothing."""
+
+    @_builtins.property
+    def document(self) -> _blocks_pb2.BlockDocument:
+        """Is the document to show in place of the text; set when it is ok."""
+
+    def __init__(
+        self,
+        *,
+        ok: _builtins.bool = ...,
+        errors: _abc.Iterable[_blocks_pb2.BlockIssue] | None = ...,
+        warnings: _abc.Iterable[_blocks_pb2.BlockIssue] | None = ...,
+        document: _blocks_pb2.BlockDocument | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["document", b"document"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document", b"document", "errors", b"errors", "ok", b"ok", "warnings", b"warnings"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BlocksChecked: _TypeAlias = BlocksChecked  # noqa: Y015
 
 @_typing.final
 class ToolCall(_message.Message):
