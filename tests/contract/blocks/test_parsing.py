@@ -253,6 +253,40 @@ def test_the_last_line_of_a_block_scalar_ends_like_all_others() -> None:
     assert inner["blocks"] == [{"type": "text", "markdown": "a\n"}, {"type": "divider"}]
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("{a:[1], b:{c: d}}", {"a": [1], "b": {"c": "d"}}),
+        ("{a:, b:}", {"a": None, "b": None}),
+        ("{a:[':[', \":{\"], b: c} # a:[b", {"a": [":[", ":{"], "b": "c"}),
+        ("{\n  a:[it's],\n  b:['it''s:{']\n  }", {"a": ["it's"], "b": ["it's:{"]}),
+        ("{a:[it's], b: 'c:[d', e:[]}", {"a": ["it's"], "b": "c:[d", "e": []}),
+        ("{: a, b: c}", {"": "a", "b": "c"}),
+        ("\n  : a\n  b: c", {"": "a", "b": "c"}),
+        ("\n  - : a\n  - b", [{"": "a"}, "b"]),
+        ("|\n  \ta\n  b", "\ta\nb\n"),
+        (">- # code\n\n  \ta", "\n\ta"),
+        ("\n  a: b\n  \t\n  c: d", {"a": "b", "c": "d"}),
+    ],
+)
+def test_what_is_yaml_today_is_read_though_libyaml_knows_it_not(
+    text: str, value: JsonValue
+) -> None:
+    assert parse(f"v: 1\nx: {text}") == {"v": 1, "x": value}
+
+
+@pytest.mark.parametrize("text", ["{a:[*b]}", "{: &a b}", "|\n  \ta\ny: *b"])
+def test_such_yaml_may_use_no_feature_either(text: str) -> None:
+    assert _code(f"v: 1\nx: {text}") == FEATURE
+
+
+@pytest.mark.parametrize(
+    "text", ["|\n\ta", "{a:[1}", "{: a, ~: b}", "\n  : a\n  : b", "{a: : b}", "\n  a: 1\n  \tb: 2"]
+)
+def test_faults_beside_such_yaml_stay_faults(text: str) -> None:
+    assert _code(f"v: 1\nx: {text}") == NOT_A_DOCUMENT
+
+
 def test_the_line_of_a_fault_is_told_and_nothing_of_the_text() -> None:
     issue = parse("v: 1\nblocks:\n  - type: heading\n    text: Secret: overdue\n")
     assert isinstance(issue, BlockIssue)

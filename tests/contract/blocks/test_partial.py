@@ -79,6 +79,8 @@ def test_a_conformance_case_passes(case: dict[str, Any]) -> None:
         ("%YAML 1.2\n---\nv: 1\nblocks:\n  - type: divider\n", 1, False),
         ("v: 1\nblocks:\n- type: divider\n- type: card\n  children:\n  - type: div", 1, True),
         ("v: 1\nblocks:\n    - type: divider\n    - type: divider\n    - t", 2, True),
+        (f"{TOP}    - type: divider\n  - type: divider\n  - type: divider\n  - t", 2, True),
+        (f"{TOP} - type: divider\n  - type: divider\n  - t", 1, True),
         (f"{TOP}  - type: text\n    markdown: |\n      a\n      - b\n      - c\n  - t", 1, True),
         (f"{TOP}  - type: table\n    data: a\n  - t", 1, True),
         ("blocks:\n  - type: divider\n  - type: divider", 1, True),
@@ -211,6 +213,15 @@ def test_so_it_does_for_texts_that_do_not_continue_each_other(texts: list[str]) 
     parser = PartialParser(LENIENT)
     for text in [*texts, *reversed(texts)]:
         assert parser.read(text) == parse_partial(text, LENIENT)
+
+
+def test_items_of_another_indent_are_none_once_one_of_two_spaces_comes() -> None:
+    parser = PartialParser(LENIENT)
+    text = f"{TOP}    - type: divider\n    - type: divider\n"
+    assert len(parser.read(f"{text}    - t").blocks) == 2
+    longer = f"{text}  - type: divider\n  - t"
+    assert parser.read(longer) == parse_partial(longer, LENIENT)
+    assert len(parser.read(longer).blocks) == 1
 
 
 def test_what_is_lost_does_not_lose_another_document() -> None:

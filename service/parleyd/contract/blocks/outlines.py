@@ -7,7 +7,11 @@ from typing import Final
 _KEY: Final = "blocks:"
 _FIRST_ITEM: Final = re.compile(r"(?: *(?:#[^\n]*)?\n)*+( *)- ")
 _INDENT: Final = 2
-"""Of the items, unless the first line below `blocks:` is an item of another indent."""
+"""Of the items, unless the first line below `blocks:` is an item of another indent.
+
+Then lists in blocks may have this one if it is deeper; if it is less deep, no list can.
+"""
+_ITEM: Final = re.compile(f"^{' ' * _INDENT}- ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,12 @@ def outline(text: str, before: Outline | None = None) -> Outline | None:
     With the outline of an earlier text, of which this one may be the continuation, only the new
     lines are looked at; the result is the same.
     """
-    if before is not None and before.items and text.startswith(before.settled):
+    if (
+        before is not None
+        and before.items
+        and text.startswith(before.settled)
+        and (before.indent in (0, _INDENT) or not _ITEM.search(text, len(before.settled)))
+    ):
         return _outlined(text, before)
     start = _blocks_line(text)
     if start is None:
@@ -44,7 +53,9 @@ def outline(text: str, before: Outline | None = None) -> Outline | None:
     line = text[start:body].strip()
     first = _FIRST_ITEM.match(text, body)
     indent = _INDENT if first is None else len(first[1])
-    regular = first is not None and line == _KEY
+    if indent and _ITEM.search(text, body):
+        indent = _INDENT
+    regular = first is not None and len(first[1]) == indent and line == _KEY
     return _outlined(text, Outline(text[:start], line, indent, (), regular, text[:body], regular))
 
 

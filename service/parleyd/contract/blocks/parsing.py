@@ -15,6 +15,8 @@ from parleyd.contract.blocks.yaml_texts import YamlText, yaml_text
 from parleyd.contract.text import is_blank, trim
 
 _BREAK: Final = "\n"
+_REREAD: Final = 4 * TEXT_BYTES
+"""How many characters are read in all, again after each mending; the bound is against hostility."""
 _SETTLED: Final = 8
 """How many characters after the line of a fault libyaml has surely not looked at."""
 
@@ -71,13 +73,16 @@ def _read(text: str) -> dict[str, JsonValue] | Refusal:
                 pass
     # Trimming took the line break that a block scalar at the end keeps.
     source = yaml_text(f"{text}\n")
+    left = _REREAD
     while True:
+        left -= len(source.text)
         composing = Composing(source)
         try:
             for event in read_events(source.text):
                 composing.take(event)
         except MalformedError as error:
-            if (mended := source.mended(error.problem)) is None:
+            mended = source.mended(error.problem, error.at) if left > 0 else None
+            if mended is None:
                 return _malformed(error, composing, source)
             source = mended
         else:

@@ -19,8 +19,22 @@ _DIRECTIVES: Final = re.compile(r"\A(?:[ \t\r]*(?:#[^\n]*)?\n|%[^\n]*\n)*+(?=---
 _DIRECTIVE: Final = re.compile(r"^%", re.MULTILINE)
 
 _TAB_PROBLEM: Final = "found a tab character that violates indentation"
-_TABS: Final = re.compile(r"(?<=\n)\t[ \t]*(?=\r?\n|[\]},])")
+_TABS: Final = re.compile(r"(?<=\n) *\t[ \t]*(?=\r?\n|[\]},])")
 """Before a bracket that closes, and alone on a line: what follows a number in pretty JSON."""
+
+_BLOCK_TAB_PROBLEM: Final = "found a tab character where an indentation space is expected"
+_BLOCK_TAB: Final = re.compile(r"([:?-] +[|>][-+]?[ \t]*(?:#[^\n]*)?\r?\n(?: *\r?\n)*+ +)\t")
+"""After the indentation of the first line of a block scalar, where it is text."""
+
+_COLON_PROBLEM: Final = "found unexpected ':'"
+_COLON: Final = re.compile(r":(?=[,\[\]{}])")
+"""Right before a bracket or comma; it ends a key there as if a space followed."""
+_NO_KEY: Final = re.compile(r"[\"'#\n]")
+"""Where a colon may be text."""
+
+_KEY_PROBLEMS: Final = ("did not find expected key", "did not find expected node content")
+_COLON_ALONE: Final = re.compile(r":(?=[\s,\]}])")
+"""Where a key was to come: the value of an empty one."""
 
 _ESCAPE_PROBLEM: Final = "found invalid Unicode character escape code"
 _PAIR: Final = re.compile(
@@ -40,16 +54,37 @@ class YamlText:
         """Returns a scalar with the characters that it was written with."""
         return scalar.translate(self.originals) if self.originals else scalar
 
-    def mended(self, problem: str) -> "YamlText | None":
-        """Returns the text without what `problem` is about if that is none today, else None."""
+    def mended(self, problem: str, at: int) -> "YamlText | None":
+        """Returns the text without what `problem` is about if that is none today, else None.
+
+        Of colons, the one at `at` is mended, and those after it up to a quote; behind that, each
+        is a problem of its own.
+        """
         match problem:
             case _ if problem == _TAB_PROBLEM:
                 text = _TABS.sub(lambda tabs: " " * len(tabs[0]), self.text)
+            case _ if problem == _BLOCK_TAB_PROBLEM:
+                return self._with_tabs_as_text()
             case _ if problem == _ESCAPE_PROBLEM:
                 text = _PAIR.sub(_joined, self.text)
+            case _ if problem == _COLON_PROBLEM:
+                stop = _NO_KEY.search(self.text, at)
+                end = len(self.text) if stop is None else stop.start()
+                keys = _COLON.sub(": ", self.text[at:end])
+                text = f"{self.text[:at]}{keys}{self.text[end:]}"
+            case _ if problem in _KEY_PROBLEMS and _COLON_ALONE.match(self.text, at):
+                text = f"{self.text[:at]}~{self.text[at:]}"
             case _:
                 return None
         return None if text == self.text else YamlText(text, self.originals)
+
+    def _with_tabs_as_text(self) -> "YamlText | None":
+        used = set(self.text)
+        spare = next((code for code in _SPARE if chr(code) not in used), None)
+        if spare is None:
+            return None
+        text = _BLOCK_TAB.sub(lambda found: f"{found[1]}{chr(spare)}", self.text)
+        return None if text == self.text else YamlText(text, {**self.originals, spare: "\t"})
 
 
 def yaml_text(text: str) -> YamlText:
