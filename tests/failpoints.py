@@ -209,6 +209,9 @@ class FailpointStore:
     async def lose_tool(self, turn: OpenedTurn, call: CallPlace) -> tuple[TurnEvent, ...]:
         return await self._inner.lose_tool(turn, call)
 
+    async def send_text(self, turn: OpenedTurn, text: str) -> tuple[TurnEvent, ...]:
+        return await self._inner.send_text(turn, text)
+
     async def keep_partial_text(self, turn: OpenedTurn, partial_text: str) -> None:
         await self._inner.keep_partial_text(turn, partial_text)
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from parleyd.app.faults import ConfigurationError
-from parleyd.app.settings import Settings, default_data_dir, load_settings
+from parleyd.app.settings import Settings, default_data_dir
+from parleyd.app.settings_sources import load_settings
 from parleyd.tools import McpServer
 
 
@@ -173,6 +174,35 @@ READ = [
         "no files",
         {"PARLEY_FILE_STORE": "none", "PARLEY_UPLOADS": "false"},
         expected={"file_place": None, "uploads": False},
+    ),
+    Case(
+        "replies are texts",
+        expected={
+            "blocks": False,
+            "blocks_html": False,
+            "blocks_image_hosts": (),
+            "blocks_repair": False,
+        },
+    ),
+    Case(
+        "replies are documents",
+        {
+            "PARLEY_BLOCKS": "true",
+            "PARLEY_BLOCKS_HTML": "true",
+            "PARLEY_BLOCKS_IMAGE_HOSTS": "img.example, cdn.example",
+            "PARLEY_BLOCKS_REPAIR": "true",
+        },
+        expected={
+            "blocks": True,
+            "blocks_html": True,
+            "blocks_image_hosts": ("img.example", "cdn.example"),
+            "blocks_repair": True,
+        },
+    ),
+    Case(
+        "replies are documents, in a file",
+        toml='blocks = true\nblocks_image_hosts = ["img.example"]',
+        expected={"blocks": True, "blocks_image_hosts": ("img.example",)},
     ),
     Case(
         "models with a key",
@@ -353,6 +383,19 @@ REFUSED = [
         {"PARLEY_FILE_STORE": "none", "PARLEY_UPLOADS": "true"},
         sentence="PARLEY_FILE_STORE is 'none', which keeps no files, and PARLEY_UPLOADS lets "
         "people upload some: leave one out.",
+    ),
+    *(
+        Case(
+            f"{name} where replies are texts",
+            {name: value},
+            sentence=f"{name} is of no use without PARLEY_BLOCKS: leave it out, or set "
+            "PARLEY_BLOCKS to true.",
+        )
+        for name, value in {
+            "PARLEY_BLOCKS_HTML": "true",
+            "PARLEY_BLOCKS_IMAGE_HOSTS": "img.example",
+            "PARLEY_BLOCKS_REPAIR": "true",
+        }.items()
     ),
     Case(
         "a key file that is not there",

@@ -66,6 +66,12 @@ class PlayedTurns(TurnServiceServicer):
     ) -> pb.ListPendingAsksResponse:
         raise NotImplementedError
 
+    @override
+    async def RunBlockAction(
+        self, request: pb.RunBlockActionRequest, context: Any
+    ) -> pb.RunBlockActionResponse:
+        raise NotImplementedError
+
     async def _play(self, context: Any) -> AsyncGenerator[pb.TurnEvent | None, None]:
         for said in next(self._plays):
             match said:

@@ -1,10 +1,11 @@
-"""What is read of the values that a version before this one has stored."""
+"""What is read of stored events, those of versions before this one too."""
 
 from uuid import uuid4
 
 from pydantic import TypeAdapter
 
-from parleyd.contract.events import Asked, EventBody, ToolReturned
+from parleyd.contract.blocks.issues import BlockCode, BlockIssue
+from parleyd.contract.events import Asked, BlocksChecked, EventBody, ToolReturned
 from parleyd.contract.json import JsonObject, compact
 from parleyd.contract.steps import StepCall
 
@@ -55,3 +56,21 @@ def test_events_from_before_there_were_approvals_are_read() -> None:
 
 def test_calls_from_before_there_were_approvals_are_read() -> None:
     assert StepCall.model_validate_json(compact(CALL)).role == "host"
+
+
+ISSUE = BlockIssue(
+    path="blocks[0]", code=BlockCode.LINE_SINGLE_POINT, message="One point.", fix="Use a bar."
+)
+
+
+def test_a_checked_document_is_read_as_it_was_stored() -> None:
+    for checked in (
+        BlocksChecked(warnings=(ISSUE,), document={"v": 1, "blocks": [{"n": 2**60, "x": 0.1}]}),
+        BlocksChecked(errors=(ISSUE,)),
+    ):
+        assert _BODY.validate_json(checked.model_dump_json()) == checked
+
+
+def test_errors_alone_make_a_document_wrong() -> None:
+    assert BlocksChecked(warnings=(ISSUE,), document={"v": 1}).ok
+    assert not BlocksChecked(errors=(ISSUE,)).ok

@@ -11,7 +11,7 @@ import pytest
 
 import parley
 from parley.v1 import turns_pb2 as pb
-from parleyd.app.settings import load_settings
+from parleyd.app.settings_sources import load_settings
 from parleyd.contract.errors import Reason
 from parleyd.contract.field_errors import Code
 from parleyd.models.script import Call, Text

@@ -37,7 +37,7 @@ def test_the_page_of_settings_lists_every_setting_with_its_default() -> None:
                 assert shown == "every kind"
             case tuple() if name == "jwt_algorithms":
                 assert shown == f"`{', '.join(Settings().jwt_algorithms)}`"
-            case tuple() if name == "tools":
+            case tuple() if name in {"tools", "blocks_image_hosts", "host_actions"}:
                 assert shown == "none"
             case dict() if name in {"approval_wordings", "mcp_servers"}:
                 assert shown == "none"

@@ -10,7 +10,8 @@ import pytest
 from parley import error_of
 from parley.v1 import turns_pb2
 from parleyd.app.faults import ConfigurationError
-from parleyd.app.settings import Settings, load_settings
+from parleyd.app.settings import Settings
+from parleyd.app.settings_sources import load_settings
 from parleyd.app.wiring import running_service
 from parleyd.contract.prompts import COMPACT_LINE
 from parleyd.models.script import Call, Text

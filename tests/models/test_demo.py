@@ -56,8 +56,10 @@ class Conversation:
         kinds: tuple[AskKind, ...] = ASK_KINDS,
         surface: Surface = "full",
         hosted: tuple[Tool, ...] = HOSTED,
+        system: str | None = None,
     ) -> None:
         self.model = DemoModel()
+        self._system = system
         self._messages: list[ProviderMessage] = []
         self._tools = (
             *hosted,
@@ -85,7 +87,7 @@ class Conversation:
 
     async def _step(self) -> list[Part]:
         choice = "auto" if self._tools else None
-        call = ModelCall(None, tuple(self._messages), self._tools, choice, 1.0)
+        call = ModelCall(self._system, tuple(self._messages), self._tools, choice, 1.0)
         parts = await parts_of(self.model, call)
         self._messages.append(self.model.assistant_message(parts))
         return parts
@@ -528,24 +530,25 @@ async def test_one_wish_after_the_other_each_gets_its_own_reply() -> None:
     assert "Starter" in text_of(await conversation.answer(plan, PICKED))
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "hello",
-        "Thanks!",
-        "What can you do?",
-        "Why is the sky blue?",
-        "I like turtles",
-        "I need a plan for my holidays",
-        "delete my account",
-        "Have a nice weekend!",
-        "the table of contents",
-        "I read a book",
-        "\x00",
-        " ",
-        "word " * 1000,
-    ],
-)
+SMALL_TALK = [
+    "hello",
+    "Thanks!",
+    "What can you do?",
+    "Why is the sky blue?",
+    "I like turtles",
+    "I need a plan for my holidays",
+    "delete my account",
+    "Have a nice weekend!",
+    "the table of contents",
+    "I read a book",
+    "\x00",
+    " ",
+    "word " * 1000,
+    "show my sales",
+]
+
+
+@pytest.mark.parametrize("prompt", SMALL_TALK)
 async def test_everything_else_gets_a_short_reply_in_several_parts(prompt: str) -> None:
     parts = await Conversation().say(prompt)
     assert len(text_of(parts)) <= 250

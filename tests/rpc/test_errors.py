@@ -56,6 +56,10 @@ def one_of_each() -> Iterator[ParleyError]:
     yield errors.AsksOff("Asks are off.")
     yield errors.FilesOff("No files are kept.")
     yield errors.UploadsOff()
+    yield errors.BlocksOff()
+    yield errors.DatasetNotFound("loans")
+    yield errors.ActionNotFound("refresh")
+    yield errors.ActionTimeout("refresh", 15)
     yield errors.NotOwner()
     yield errors.OptionForbidden("model", "Leave the model empty.")
     yield errors.ConversationNotFound(TURN)
@@ -80,6 +84,7 @@ EACH = list(one_of_each())
 GATEWAYS = {
     "ASKS_DISABLED": "404",
     "FILES_DISABLED": "404",
+    "BLOCKS_DISABLED": "404",
     "FILE_TOO_LARGE": "413",
     "ATTACHMENT_UPLOAD_FAILED": "502",
 }

@@ -7,11 +7,13 @@ from pydantic import JsonValue
 
 from parley.v1 import asks_pb2, turns_pb2
 from parleyd.contract.asks.kind import AskKind
+from parleyd.contract.blocks.issues import BlockIssue
 from parleyd.contract.cards import to_simple_card
 from parleyd.contract.errors import Reason
 from parleyd.contract.events import (
     Asked,
     AskResolved,
+    BlocksChecked,
     Done,
     EventBody,
     Failed,
@@ -19,11 +21,13 @@ from parleyd.contract.events import (
     Resumed,
     Started,
     Text,
+    TextReplaced,
     ToolCalled,
     ToolReturned,
     TurnEvent,
 )
-from parleyd.contract.previews import Preview, PreviewDiscarded, TextPreview
+from parleyd.contract.json import JsonObject, compact
+from parleyd.contract.previews import BlocksPreview, Preview, PreviewDiscarded, TextPreview
 from parleyd.contract.turns import TurnState
 from parleyd.rpc.ask_inputs import ask_input_from_proto
 from parleyd.rpc.events import event_to_proto, state_to_proto
@@ -34,6 +38,26 @@ from tests.rpc.json_values import card_of, exact
 
 CONVERSATION, TURN = UUID(int=1), UUID(int=2)
 CONFIRM: dict[str, JsonValue] = {"prompt": "Sure?", "destructive": False}
+
+DOCUMENT: dict[str, JsonValue] = {"v": 1, "blocks": [{"type": "heading", "text": "Loans"}]}
+SHOWN: dict[str, Any] = {"v": 1, "blocks": [{"heading": {"text": "Loans"}}]}
+ISSUES: dict[str, JsonObject] = {
+    "error": {
+        "path": "blocks[0].text",
+        "code": "MISSING_REQUIRED",
+        "message": "There is no text.",
+        "fix": "Write one.",
+    },
+    "warning": {
+        "path": "blocks[1]",
+        "code": "LINE_SINGLE_POINT",
+        "message": "One point is no line.",
+        "fix": "Use a bar.",
+    },
+}
+ERROR, WARNING = (
+    BlockIssue.model_validate_json(compact(ISSUES[name])) for name in ("error", "warning")
+)
 
 EVENTS: dict[str, tuple[EventBody, str, dict[str, Any]]] = {
     "started": (
@@ -55,6 +79,17 @@ EVENTS: dict[str, tuple[EventBody, str, dict[str, Any]]] = {
         {"toolCallId": "call_1", "action": "ASK_ACTION_CANCEL"},
     ),
     "text": (Text(text="Hello"), "text", {"text": "Hello"}),
+    "text_replaced": (TextReplaced(text="Hello!"), "text_replaced", {"text": "Hello!"}),
+    "blocks": (
+        BlocksChecked(warnings=(WARNING,), document=DOCUMENT),
+        "blocks",
+        {"ok": True, "warnings": [ISSUES["warning"]], "document": SHOWN},
+    ),
+    "blocks_with_errors": (
+        BlocksChecked(errors=(ERROR,), warnings=(WARNING,)),
+        "blocks",
+        {"errors": [ISSUES["error"]], "warnings": [ISSUES["warning"]]},
+    ),
     "tool_call": (
         ToolCalled(
             tool_call_id="call_1",
@@ -201,14 +236,21 @@ EVENTS: dict[str, tuple[EventBody, str, dict[str, Any]]] = {
     ),
 }
 
-YET_TO_BE_SENT = {"blocks", "text_replaced", "blocks_preview"}
-"""Events of replies that are documents."""
-
 PREVIEWS: dict[str, tuple[Preview, str, dict[str, Any]]] = {
     "text_preview": (
         TextPreview(turn_id=TURN, delta="Setting up"),
         "text_preview",
         {"delta": "Setting up"},
+    ),
+    "blocks_preview": (
+        BlocksPreview(turn_id=TURN, document=DOCUMENT, pending=True),
+        "blocks_preview",
+        {"document": SHOWN, "pending": True},
+    ),
+    "blocks_preview_of_a_whole_document": (
+        BlocksPreview(turn_id=TURN, document=DOCUMENT, pending=False),
+        "blocks_preview",
+        {"document": SHOWN},
     ),
     "preview_discarded": (PreviewDiscarded(turn_id=TURN), "preview_discarded", {}),
 }
@@ -282,7 +324,7 @@ def test_every_event_there_is_is_sent_in_these_tests() -> None:
     assert {type(body) for body, _, _ in EVENTS.values()} == set(get_args(EventBody))
     assert {type(preview) for preview, _, _ in PREVIEWS.values()} == set(get_args(Preview))
     names = {name for _, name, _ in [*EVENTS.values(), *PREVIEWS.values()]}
-    assert names == {field.name for field in oneof.fields} - YET_TO_BE_SENT
+    assert names == {field.name for field in oneof.fields}
 
 
 def test_each_state_has_its_own_enum_value() -> None:

@@ -71,6 +71,7 @@ async def test_reflection_needs_no_token_and_shows_every_service(stranger: aio.C
         "parley.v1.TurnService",
         "parley.v1.ConversationService",
         "parley.v1.FileService",
+        "parley.v1.DatasetService",
         "parley.v1.AskContractService",
         "grpc.health.v1.Health",
         "grpc.reflection.v1alpha.ServerReflection",

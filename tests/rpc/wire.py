@@ -100,6 +100,12 @@ class ActingServicer(TurnServiceServicer):
         self.calls += 1
         return turns_pb2.ListPendingAsksResponse()
 
+    @override
+    async def RunBlockAction(
+        self, request: turns_pb2.RunBlockActionRequest, context: Any
+    ) -> turns_pb2.RunBlockActionResponse:
+        raise NotImplementedError
+
 
 class ActingFileServicer(FileServiceServicer):
     """Takes uploads, answers with the caller's name and what came, and does `act` at each piece."""

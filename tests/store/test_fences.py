@@ -58,6 +58,10 @@ async def _keep_partial_text(chat: Chat, turn: OpenedTurn) -> None:
     await chat.turns.keep_partial_text(turn, "I am")
 
 
+async def _send_text(chat: Chat, turn: OpenedTurn) -> None:
+    await chat.turns.send_text(turn, "v: 1")
+
+
 async def _pause(chat: Chat, turn: OpenedTurn) -> None:
     await chat.pause(turn, ask("call_a"), ask("call_b"))
 
@@ -79,6 +83,7 @@ NAMES: dict[str, Write] = {
     "journal": _journal,
     "start a tool": _start_tool,
     "keep the text": _keep_partial_text,
+    "send the text": _send_text,
     "pause": _pause,
     "reply": _reply,
     "fail": _fail,

@@ -10,13 +10,16 @@ import pytest
 from pydantic import JsonValue
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from parleyd.contract.errors import Reason
-from parleyd.contract.events import ToolReturned
+from parleyd.contract.errors import Reason, Unavailable
+from parleyd.contract.events import BlocksChecked, Text, ToolReturned
 from parleyd.contract.executions import UNKNOWN_RESULT
 from parleyd.contract.turns import TurnError
+from parleyd.store.engine import create_engine
 from parleyd.store.leases import PostgresLeaseStore
+from parleyd.store.reading import PostgresTurnReader
 from parleyd.turns.ports import EndedTurn, Ending, Fenced, OpenedTurn
 from tests.store.chat import OWNER, Chat, ask, step
+from tests.store.lossy_proxy import lossy_proxy
 from tests.store.tool_calls import (
     RESULT,
     called,
@@ -154,6 +157,77 @@ async def test_a_call_that_nobody_runs_again_becomes_unknown_once(chat: Chat) ->
     assert (stored.state, stored.result) == ("unknown", UNKNOWN_RESULT)
     with pytest.raises(Fenced):
         await chat.turns.store_result(turn, place(start()), RESULT, failed=False)
+
+
+# ---------------------------------------------------------------- replies ahead
+
+
+async def test_a_reply_that_is_sent_ahead_is_one_event_and_no_row(chat: Chat) -> None:
+    turn = await _inside_a_tool(chat)
+
+    told = await chat.turns.send_text(turn, "v: \x00")
+
+    assert [(event.sequence, event.body) for event in told] == [(3, Text(text="v: \ufffd"))]
+    read = await PostgresTurnReader(chat.engine).read_events(OWNER, turn.lease.turn_id, 0)
+    assert [event.sequence for event in read.events] == [1, 2, 3]
+    assert read.events[2:] == told
+    assert not read.closed
+    assert [row.type for row in await chat.rows(turn.lease.conversation_id)] == ["user"]
+
+
+async def test_a_reply_that_is_sent_again_is_told_as_it_was(chat: Chat) -> None:
+    turn = await chat.prompt()
+    told = await chat.turns.send_text(turn, "v: \x00")
+
+    assert await chat.turns.send_text(turn, "v: \x00") == told
+
+    assert await chat.query("SELECT last_event FROM turns") == [(2,)]
+
+
+async def test_a_reply_that_was_sent_ahead_is_not_told_again_by_the_end(chat: Chat) -> None:
+    turn = await chat.prompt()
+    await chat.turns.send_text(turn, "v: 1")
+    checked = BlocksChecked(document={"v": 1, "blocks": []})
+    ended = await chat.turns.end_turn(turn, Ending(text="v: 2", sent="v: 1", blocks=checked))
+
+    read = await PostgresTurnReader(chat.engine).read_events(OWNER, turn.lease.turn_id, 0)
+
+    assert [event.body.kind for event in read.events] == [
+        *("started", "text", "text_replaced", "blocks", "done")
+    ]
+    assert [event.sequence for event in read.events] == [1, 2, 3, 4, 5]
+    assert read.events[2:] == ended.events
+    assert read.closed
+
+
+async def test_a_reply_whose_commit_is_lost_is_looked_up(chat: Chat, database_url: str) -> None:
+    turn = await chat.prompt()
+    async with lossy_proxy(database_url) as proxy:
+        engine = create_engine(proxy.url, pool_size=3)
+        lossy = Chat(engine)
+
+        proxy.armed = "before"
+        with pytest.raises(Unavailable):
+            await lossy.turns.send_text(turn, "v: 1")
+        assert await chat.query("SELECT last_event FROM turns") == [(1,)]
+
+        proxy.armed = "after"
+        told = await lossy.turns.send_text(turn, "v: 1")
+        assert [event.sequence for event in told] == [2]
+        assert await chat.query("SELECT last_event FROM turns") == [(2,)]
+
+        assert await lossy.turns.send_text(turn, "v: 1") == told
+        assert proxy.lost == 2
+        await engine.dispose()
+
+
+async def test_a_process_that_lost_the_turn_does_not_find_the_reply_it_sent(chat: Chat) -> None:
+    turn = await chat.prompt()
+    await chat.turns.send_text(turn, "v: 1")
+    taken = await _taken_over(chat, turn)
+    with pytest.raises(Fenced):
+        await chat.turns.send_text(turn, "v: 1")
+    assert [event.body.kind for event in taken.earlier] == ["started", "text"]
 
 
 # ---------------------------------------------------------------- ends

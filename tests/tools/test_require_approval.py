@@ -12,7 +12,7 @@ import pytest
 from pydantic import JsonValue
 
 from parley.v1.asks_pb2 import ASK_ORIGIN_APPROVAL, AskAnswer
-from parleyd.app.settings import load_settings
+from parleyd.app.settings_sources import load_settings
 from parleyd.models.script import Call, Text, as_message
 from parleyd.models.scripted import in_turn
 from parleyd.models.strict import StrictModel

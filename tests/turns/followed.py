@@ -5,9 +5,10 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from uuid import UUID
 
+from parleyd.contract.blocks.options import BlockOptions
 from parleyd.contract.errors import ParleyError, Unavailable
 from parleyd.contract.events import Done, EventBody, Started, ToolCalled, TurnEvent
-from parleyd.contract.previews import PreviewDiscarded, TextPreview
+from parleyd.contract.previews import BlocksPreview, PreviewDiscarded, TextPreview
 from parleyd.contract.turns import TurnResult
 from parleyd.turns.followers import Followers, Sent
 from parleyd.turns.live import LiveTurn
@@ -31,10 +32,10 @@ GONE = Unavailable("This server is stopping.")
 class Scene:
     """A turn that runs here, stored as it goes on, and those who follow it."""
 
-    def __init__(self, after: int = 0) -> None:
+    def __init__(self, after: int = 0, blocks: BlockOptions | None = None) -> None:
         self.reader = MemoryReader()
         self.followers = Followers(self.reader)
-        self.live = LiveTurn(TURN, CONVERSATION, after, self.followers.wake)
+        self.live = LiveTurn(TURN, CONVERSATION, after, self.followers.wake, blocks)
         self.followers.add(self.live)
 
     def store(self, *bodies: EventBody, turn_id: UUID = TURN) -> list[TurnEvent]:
@@ -75,6 +76,10 @@ def _short(sent: Sent) -> str:
             return f"{sent.sequence} {sent.body.kind}"
         case TextPreview():
             return f"+{sent.delta}"
+        case BlocksPreview():
+            blocks = sent.document["blocks"]
+            assert isinstance(blocks, list)
+            return f"{len(blocks)} blocks{' …' if sent.pending else ''}"
         case PreviewDiscarded():
             return "discarded"
         case None:

@@ -158,6 +158,9 @@ class MemoryStore:
     ) -> tuple[TurnEvent, ...]:
         raise NotImplementedError
 
+    async def send_text(self, turn: OpenedTurn, text: str) -> tuple[TurnEvent, ...]:
+        raise NotImplementedError
+
     async def keep_partial_text(self, turn: OpenedTurn, partial_text: str) -> None:
         raise NotImplementedError
 

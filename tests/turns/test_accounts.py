@@ -9,11 +9,13 @@ from pydantic import JsonValue
 from structlog.testing import capture_logs
 
 from parleyd.contract.asks.ask import Ask
+from parleyd.contract.blocks.issues import BlockCode, BlockIssue
 from parleyd.contract.errors import Reason, Unavailable
+from parleyd.contract.events import BlocksChecked
 from parleyd.contract.turns import TurnError, TurnResult
 from parleyd.turns.accounts import TurnAccount
 from parleyd.turns.ports import OpenedTurn
-from parleyd.turns.replies import WrittenTitle
+from parleyd.turns.replies import NO_REPLY, Reply, WrittenTitle
 from parleyd.turns.request_log import LoggedRequest
 from tests.turns.turn_values import (
     APPROVED,
@@ -50,11 +52,16 @@ class Lines:
 
 
 async def line_of(
-    turn: OpenedTurn, result: TurnResult, *, error: str | None = None, tokens: int | None = None
+    turn: OpenedTurn,
+    result: TurnResult,
+    *,
+    error: str | None = None,
+    tokens: int | None = None,
+    reply: Reply = NO_REPLY,
 ) -> LoggedRequest:
     lines = Lines()
     account = TurnAccount(turn, "scripted-1")
-    account.error = error
+    account.error, account.reply = error, reply
     await account.log_turn(lines, result, tokens)
     (line,) = lines.lines
     return line
@@ -118,6 +125,51 @@ GUARDING: dict[str, JsonValue] = {
 
 def resolution(action: str) -> JsonValue:
     return {"action": action, "kind": "choice", "phase": "answered", "tool_call_id": "call_plan"}
+
+
+FAULT = BlockIssue(
+    path="blocks[0]", code=BlockCode.MISSING_REQUIRED, message="There is none.", fix="Write one."
+)
+DOUBT = FAULT.model_copy(update={"code": BlockCode.LINE_SINGLE_POINT})
+DOCUMENTS: dict[str, tuple[Reply, str, dict[str, JsonValue]]] = {
+    "valid": (
+        Reply("Hi.", checked=BlocksChecked(warnings=(DOUBT,)), repaired=True),
+        "Hi.",
+        {
+            "ok": True,
+            "repaired": True,
+            "errorCodes": [],
+            "warningCodes": ["LINE_SINGLE_POINT"],
+        },
+    ),
+    "invalid": (
+        Reply("Hi.", note=" It is wrong.", checked=BlocksChecked(errors=(FAULT,))),
+        "Hi. It is wrong.",
+        {
+            "ok": False,
+            "repaired": False,
+            "errorCodes": ["MISSING_REQUIRED"],
+            "warningCodes": [],
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(("reply", "response", "told"), DOCUMENTS.values(), ids=DOCUMENTS)
+async def test_the_line_of_a_document_has_its_check_and_what_is_stored(
+    reply: Reply, response: str, told: dict[str, JsonValue]
+) -> None:
+    for result, expected in (
+        (REPLIED, {"uiBlocks": told}),
+        (pausing(NEXT).model_copy(update={"text": "Hi."}), {"ask": ASKED, "uiBlocks": told}),
+    ):
+        line = await line_of(SAID, result, reply=reply)
+        assert (line.response, line.metadata) == (response, expected)
+
+
+async def test_the_line_of_a_failure_has_nothing_of_its_document() -> None:
+    line = await line_of(SAID, DOWN, reply=DOCUMENTS["invalid"][0])
+    assert (line.response, line.metadata) == (None, None)
 
 
 METADATA: dict[str, tuple[OpenedTurn, TurnResult, dict[str, JsonValue] | None]] = {

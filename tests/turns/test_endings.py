@@ -5,8 +5,17 @@ from dataclasses import replace
 import pytest
 
 from parleyd.contract.answers import cancelled
+from parleyd.contract.blocks.issues import BlockCode, BlockIssue
 from parleyd.contract.errors import Reason
-from parleyd.contract.events import Done, Failed, ToolCalled, ToolReturned
+from parleyd.contract.events import (
+    BlocksChecked,
+    Done,
+    Failed,
+    Text,
+    TextReplaced,
+    ToolCalled,
+    ToolReturned,
+)
 from parleyd.contract.executions import UNKNOWN_RESULT, Execution
 from parleyd.contract.messages import MessageDraft
 from parleyd.contract.turns import TurnError, TurnResult
@@ -180,6 +189,91 @@ def test_what_a_step_has_to_tell_comes_before_its_ask() -> None:
     assert [event.kind for event in plan.events] == ["tool_call", "text", "ask", "done"]
     assert plan.events[0] == told.model_copy(update={"args": {"a": "\ufffd"}})
     assert [row.type for row in plan.rows] == ["assistant", "tool_call"]
+
+
+# ---------------------------------------------------------------- documents
+
+FAULT = BlockIssue(
+    path="blocks[0]", code=BlockCode.MISSING_REQUIRED, message="There is none.", fix="Write one."
+)
+VALID = BlocksChecked(document={"v": 1, "blocks": []})
+INVALID = BlocksChecked(errors=(FAULT,))
+
+
+@pytest.mark.parametrize(
+    ("sent", "kinds"),
+    [
+        pytest.param(None, ["text", "blocks", "done"], id="not sent before"),
+        pytest.param("v: 1", ["blocks", "done"], id="sent before"),
+        pytest.param("v: 2", ["text_replaced", "blocks", "done"], id="mended since"),
+    ],
+)
+def test_a_document_is_told_with_its_check_once(sent: str | None, kinds: list[str]) -> None:
+    plan = plan_ending(OPENED, Ending(text="v: 1", sent=sent, blocks=VALID), LOCKED, PLACE)
+
+    assert [event.kind for event in plan.events] == kinds
+    assert plan.events[-2] == VALID
+    assert plan.result.text == "v: 1"
+    for event in plan.events:
+        if isinstance(event, Text | TextReplaced):
+            assert event.text == "v: 1"
+
+
+@pytest.mark.parametrize("sent", ["v: \x00", "v: \ufffd"], ids=["raw", "stored"])
+def test_what_was_sent_counts_as_it_was_stored(sent: str) -> None:
+    ending = Ending(text="v: \x00", sent=sent, blocks=VALID)
+    plan = plan_ending(OPENED, ending, LOCKED, PLACE)
+    assert [event.kind for event in plan.events] == ["blocks", "done"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "kinds"),
+    [
+        pytest.param(None, ["text", "ask", "blocks", "done"], id="not sent before"),
+        pytest.param("v: 1", ["ask", "blocks", "done"], id="sent before"),
+        pytest.param("v: 2", ["text_replaced", "ask", "blocks", "done"], id="mended since"),
+    ],
+)
+def test_a_document_beside_an_ask_comes_before_it_and_its_check_after(
+    sent: str | None, kinds: list[str]
+) -> None:
+    ending = replace(pausing(collected("call_plan")), text="v: 1", sent=sent, blocks=VALID)
+
+    plan = plan_ending(OPENED, ending, LOCKED, PLACE)
+
+    assert plan.outcome == "paused"
+    assert [event.kind for event in plan.events] == kinds
+    assert [row.type for row in plan.rows] == ["assistant", "tool_call"]
+
+
+def test_a_document_beside_an_ask_without_a_slot_is_the_reply_all_the_same() -> None:
+    ending = replace(pausing(collected("call_plan")), text="v: 1", blocks=VALID)
+
+    plan = plan_ending(OPENED, ending, LOCKED, replace(PLACE, slot_taken=True))
+
+    assert plan.outcome == "completed"
+    assert [event.kind for event in plan.events] == ["text", "blocks", "done"]
+    assert [row.type for row in plan.rows] == ["assistant", "tool_call", "tool_result"]
+
+
+def test_a_note_is_for_the_row_alone() -> None:
+    ending = Ending(text="v: 1", note="\n\nErrors: \x00", blocks=INVALID)
+
+    plan = plan_ending(OPENED, ending, LOCKED, PLACE)
+
+    assert [row.text for row in plan.rows] == ["v: 1\n\nErrors: \ufffd"]
+    assert plan.events[0] == Text(text="v: 1")
+    assert plan.events[1] == INVALID
+    assert plan.result.text == "v: 1"
+
+
+def test_a_document_is_stored_without_what_cannot_be_stored() -> None:
+    blocks = BlocksChecked(document={"v": 1, "blocks": [{"text": "a\x00b"}]})
+
+    plan = plan_ending(OPENED, Ending(text="v: 1", blocks=blocks), LOCKED, PLACE)
+
+    (told,) = [event for event in plan.events if isinstance(event, BlocksChecked)]
+    assert told.document == {"v": 1, "blocks": [{"text": "a\ufffdb"}]}
 
 
 ERROR = TurnError(reason=Reason.MODEL_ERROR, message="The model could not answer.")

@@ -6,11 +6,13 @@ import pytest
 from structlog.testing import capture_logs
 
 from parleyd.contract.asks.ask import AskKind
+from parleyd.contract.blocks.options import BlockOptions
+from parleyd.contract.blocks.prompt import prompt_section
 from parleyd.contract.prompts import COMPACT_LINE, asks_section
 from parleyd.contract.surfaces import Surface
 from parleyd.models.scripted import ScriptedModel, in_turn
 from parleyd.turns.instructions import instructions
-from parleyd.turns.options import TurnOptions
+from parleyd.turns.options import BlockReplies, TurnOptions
 from parleyd.turns.tools import HostTool, ToolSet, TurnContext
 from tests.turns.ports_in_memory import PlainTool
 
@@ -107,6 +109,20 @@ async def test_the_system_prompt_has_its_sections_in_order() -> None:
     told = await instructions(options, MODEL, context("compact"), "Be brief.")
     assert told.system == "\n\n".join(
         ["You sell plans.", "Be brief.", asks_section(("choice",), "compact"), COMPACT_LINE]
+    )
+
+
+async def test_where_replies_are_documents_the_model_is_told_how_after_its_asks() -> None:
+    allowed = BlockOptions(html=True, image_hosts=("img.example",), host_actions=())
+    options = TurnOptions(ask_kinds=("choice",), blocks=BlockReplies(allowed))
+    told = await instructions(options, MODEL, context("compact"), "Be brief.")
+    assert told.system == "\n\n".join(
+        [
+            "Be brief.",
+            asks_section(("choice",), "compact"),
+            prompt_section(allowed),
+            COMPACT_LINE,
+        ]
     )
 
 

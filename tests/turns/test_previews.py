@@ -10,7 +10,7 @@ import pytest
 
 from parleyd.contract import limits
 from parleyd.contract.events import Done, EventBody, Text, TurnEvent
-from parleyd.contract.previews import PreviewDiscarded, TextPreview
+from parleyd.contract.previews import BlocksPreview, PreviewDiscarded, TextPreview
 from parleyd.turns.followers import Sent
 from parleyd.turns.live import StepText
 from tests.turns.followed import (
@@ -243,6 +243,8 @@ def check_stream(sent: list[Sent], after: int, steps: list[StepText]) -> None:
                 shown += one.delta
                 begun = [step for step in of if step.text.startswith(shown)]
                 assert begun, f"{shown!r} is the beginning of no step after event {place}"
+            case BlocksPreview():
+                raise AssertionError("the replies here are no documents")
             case PreviewDiscarded():
                 assert shown, "only what was sent is withdrawn"
                 assert any(step.dropped for step in of)

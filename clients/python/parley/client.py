@@ -22,12 +22,14 @@ from grpc import aio
 from parley.v1.ask_contract_pb2_grpc import AskContractServiceStub
 from parley.v1.asks_pb2 import AskFieldErrors
 from parley.v1.conversations_pb2_grpc import ConversationServiceStub
+from parley.v1.datasets_pb2_grpc import DatasetServiceStub
 from parley.v1.files_pb2_grpc import FileServiceStub
 from parley.v1.turns_pb2_grpc import TurnServiceStub
 
 if TYPE_CHECKING:
     from parley.v1.ask_contract_pb2_grpc import AskContractServiceAsyncStub
     from parley.v1.conversations_pb2_grpc import ConversationServiceAsyncStub
+    from parley.v1.datasets_pb2_grpc import DatasetServiceAsyncStub
     from parley.v1.files_pb2_grpc import FileServiceAsyncStub
     from parley.v1.turns_pb2_grpc import TurnServiceAsyncStub
 
@@ -59,6 +61,7 @@ class Client:
         self.turns: TurnServiceAsyncStub = TurnServiceStub(channel)
         self.conversations: ConversationServiceAsyncStub = ConversationServiceStub(channel)
         self.files: FileServiceAsyncStub = FileServiceStub(channel)
+        self.datasets: DatasetServiceAsyncStub = DatasetServiceStub(channel)
         self.contract: AskContractServiceAsyncStub = AskContractServiceStub(channel)
 
     async def close(self) -> None:

@@ -17,6 +17,7 @@ from parley.v1 import turns_pb2 as pb
 SILENCE_SECONDS: Final = 45.0
 """A connection without a word for so long is dead: a server says something every 15 seconds."""
 
+_PREVIEWS: Final = {"text_preview", "blocks_preview"}
 _BROKEN: Final = {
     StatusCode.UNAVAILABLE,  # the server stops, or can't be reached
     StatusCode.CANCELLED,  # the call met a server in the very moment of its stop
@@ -84,7 +85,7 @@ class _Place:
         """Moves on by an event. Returns whether it is news."""
         self.turn_id = event.turn_id
         if event.sequence == 0:
-            self.previewing = event.HasField("text_preview")
+            self.previewing = event.WhichOneof("event") in _PREVIEWS
             return True
         if event.sequence <= self.sequence:
             return False

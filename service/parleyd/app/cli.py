@@ -66,7 +66,7 @@ def serve(
     """
     from parleyd.app import serve as service
     from parleyd.app.logs import set_up_logs
-    from parleyd.app.settings import load_settings
+    from parleyd.app.settings_sources import load_settings
 
     settings = load_settings(development=development, port=port)
     set_up_logs(settings.log_level, settings.log_style)
@@ -80,7 +80,7 @@ def migrate() -> None:
 
     from parleyd.app.database import migrated_database
     from parleyd.app.logs import set_up_logs
-    from parleyd.app.settings import load_settings
+    from parleyd.app.settings_sources import load_settings
 
     settings = load_settings()
     set_up_logs(settings.log_level, settings.log_style)
@@ -104,7 +104,7 @@ def token(
     """Prints a token for a service in development on this machine."""
     span = _span(lifetime)
     from parleyd.app.identity import development_token
-    from parleyd.app.settings import load_settings
+    from parleyd.app.settings_sources import load_settings
 
     typer.echo(development_token(load_settings(development=True), subject, span))
 
@@ -138,7 +138,7 @@ def chat(
         raise typer.BadParameter("A token is of use with --target alone.")
     from parleyd.app.chat import session
     from parleyd.app.identity import development_token
-    from parleyd.app.settings import load_settings
+    from parleyd.app.settings_sources import load_settings
 
     if target and token:
         session.chat_with(target, token, conversation)

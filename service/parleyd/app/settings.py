@@ -3,15 +3,12 @@
 `PARLEY_CONFIG` names the file; its keys are the fields below, and `PARLEY_<FIELD>` overrides each.
 """
 
-import difflib
 import json
 import os
 import re
-import tomllib
-from collections.abc import Mapping
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -21,24 +18,17 @@ from pydantic import (
     Field,
     FilePath,
     SecretStr,
-    ValidationError,
     field_validator,
     model_validator,
 )
-from pydantic_core import ErrorDetails
 from pydantic_settings import (
-    BaseSettings,
-    InitSettingsSource,
     NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
 )
 
-from parleyd.app.embedded_postgres import PG_HOME_VARIABLES
-from parleyd.app.faults import ConfigurationError
 from parleyd.contract import limits
 from parleyd.contract.asks.ask import AskKind
 from parleyd.contract.asks.kinds import ASK_KINDS
+from parleyd.contract.datasets.checks import ROWS
 from parleyd.rpc.auth import ALGORITHMS
 from parleyd.tools import McpServer
 
@@ -51,6 +41,8 @@ NO_FILES = "none"
 """The file store of a deployment that keeps no files."""
 FILE_BYTES_MAX = 100 * 1024 * 1024
 """What `file_bytes` may be at most: a file that a model is shown is in memory as a whole."""
+DATASET_ROWS_MAX = 1_000_000
+"""What `dataset_max_rows` may be at most: a dataset that is read is in memory as a whole."""
 GEMINI_MODEL = "gemini-flash-latest"
 """What answers where there is a key and no model is named: Google's latest release of its kind."""
 
@@ -135,6 +127,22 @@ class Settings(BaseModel):
     uploads: bool = True
     """Lets people upload files and attach them to messages."""
 
+    blocks: bool = False
+    """Lets replies be documents of charts, tables and other blocks."""
+    blocks_html: bool = False
+    """Lets documents hold HTML, which is cleaned."""
+    blocks_image_hosts: Annotated[tuple[str, ...], NoDecode] = ()
+    """The hosts from which documents may show images."""
+    blocks_repair: bool = False
+    """Has the model mend a document that breaks rules, by one more call."""
+    dataset_max_rows: int = Field(default=ROWS, ge=1, le=DATASET_ROWS_MAX)
+    """The rows of one dataset that a tool registers at most."""
+    dataset_ttl_days: float = Field(default=0, ge=0, le=36_500, allow_inf_nan=False)
+    """How long each is kept; 0 keeps it for good."""
+    host_actions: Annotated[tuple[str, ...], NoDecode] = ()
+    """Actions that buttons of documents call, by import path, `module:name`, or `module`."""
+    block_action_seconds: float = Field(default=limits.ACTION_SECONDS, gt=0)
+
     turn_seconds: float = Field(default=limits.TURN_SECONDS, gt=0)
     model_idle_seconds: float = Field(default=limits.MODEL_IDLE_SECONDS, gt=0)
     tool_seconds: float = Field(default=limits.TOOL_SECONDS, gt=0)
@@ -169,7 +177,9 @@ class Settings(BaseModel):
         """How log lines look."""
         return self.log_format or ("console" if self.development else "json")
 
-    @field_validator("jwt_algorithms", "asks", "tools", mode="before")
+    @field_validator(
+        "jwt_algorithms", "asks", "tools", "blocks_image_hosts", "host_actions", mode="before"
+    )
     @classmethod
     def _split(cls, value: object) -> object:
         """Reads a list as a variable spells it, `choice, confirm`."""
@@ -239,7 +249,7 @@ class Settings(BaseModel):
             if getattr(self, field):
                 raise ValueError(
                     "In development the service signs tokens with a key of its own, so "
-                    f"{_variable(field)} is of no use: leave it out, or leave development."
+                    f"{variable(field)} is of no use: leave it out, or leave development."
                 )
         if not _is_loopback(self.host):
             raise ValueError(
@@ -255,6 +265,16 @@ class Settings(BaseModel):
                 "PARLEY_FILE_STORE is 'none', which keeps no files, and PARLEY_UPLOADS lets people "
                 "upload some: leave one out."
             )
+        return self
+
+    @model_validator(mode="after")
+    def _agree_on_blocks(self) -> Self:
+        for field in ("blocks_html", "blocks_image_hosts", "blocks_repair", "host_actions"):
+            if getattr(self, field) and not self.blocks:
+                raise ValueError(
+                    f"{variable(field)} is of no use without PARLEY_BLOCKS: leave it out, or set "
+                    "PARLEY_BLOCKS to true."
+                )
         return self
 
     @model_validator(mode="after")
@@ -278,140 +298,14 @@ class Settings(BaseModel):
         for field in ("title_model", "gemini_base_url", "allow_caller_keys"):
             if getattr(self, field):
                 raise ValueError(
-                    f"{_variable(field)} is of no use without Gemini: leave it out, or set "
+                    f"{variable(field)} is of no use without Gemini: leave it out, or set "
                     f"GEMINI_API_KEY and a model other than {DEMO_MODEL!r}."
                 )
         return self
 
 
-def load_settings(*, development: bool = False, port: int | None = None) -> Settings:
-    """Reads the settings.
-
-    The arguments (the command line) win over variables, and those over the file. A variable that is
-    set but empty counts as unset; of `PARLEY_ASKS` it means no kinds. `GEMINI_API_KEY` comes last.
-
-    Raises:
-        ConfigurationError: An unknown name, a value that can't be, options that contradict each
-            other, or a file that can't be read.
-    """
-    given: dict[str, Any] = {}
-    if development:
-        given["environment"] = "development"
-    if port is not None:
-        given["port"] = port
-    variables = {name.upper(): value for name, value in os.environ.items()}
-    _refuse_unknown_variables(variables)
-    path = Path(variables[CONFIG]) if variables.get(CONFIG) else None
-    in_file = _read_file(path) if path else {}
-    if variables.get("PARLEY_ASKS") == "":
-        given["asks"] = ()
-
-    class Sources(Settings, BaseSettings):
-        """The settings with the places they come from."""
-
-        model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(
-            env_prefix=PREFIX, env_ignore_empty=True
-        )
-
-        @classmethod
-        def settings_customise_sources(
-            cls,
-            settings_cls: type[BaseSettings],
-            init_settings: PydanticBaseSettingsSource,
-            env_settings: PydanticBaseSettingsSource,
-            dotenv_settings: PydanticBaseSettingsSource,
-            file_secret_settings: PydanticBaseSettingsSource,
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            """Orders the sources, the strongest first."""
-            del dotenv_settings, file_secret_settings
-            key = variables.get("GEMINI_API_KEY")
-            shared: dict[str, Any] = {"gemini_api_key": key} if key else {}
-            return (
-                init_settings,
-                env_settings,
-                InitSettingsSource(settings_cls, in_file),
-                InitSettingsSource(settings_cls, shared),
-            )
-
-    try:
-        return Sources(**given)
-    except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        raise ConfigurationError(_sentence(fault, variables, path)) from error
-
-
-def _refuse_unknown_variables(variables: Mapping[str, str]) -> None:
-    known = {
-        *(_variable(field) for field in Settings.model_fields),
-        CONFIG,
-        *PG_HOME_VARIABLES,
-    }
-    for name in sorted(variables):
-        if name.startswith(PREFIX) and name not in known:
-            near = _nearest(name.removeprefix(PREFIX).lower())
-            instead = f"write {_variable(near)}, or " if near else ""
-            raise ConfigurationError(f"There is no setting {name}: {instead}leave it out.")
-
-
-def _read_file(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text())
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"PARLEY_CONFIG names {path}, which can't be read ({error}): "
-            "name a readable file or leave it out."
-        ) from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{path} is no TOML: {error}. Mend it there.") from error
-
-
-def _sentence(fault: ErrorDetails, variables: Mapping[str, str], path: Path | None) -> str:
-    """Returns one fault as a sentence, without the value: it may be a secret.
-
-    What must be one of a few words is none, so there the wrong word is named.
-    """
-    message = fault["msg"].removeprefix("Value error, ")
-    if not fault["loc"]:
-        return message
-    field = str(fault["loc"][0])
-    name = _variable(field)
-    in_file = path if path and name not in variables else None
-    if field == "mcp_servers" and len(fault["loc"]) > 1:
-        return _sentence_on_server(fault, f"{in_file or name}")
-    if fault["type"] == "literal_error":
-        message = f"{fault['input']!r} is not {fault.get('ctx', {}).get('expected')}"
-    if fault["type"] == "extra_forbidden":
-        near = _nearest(field)
-        instead = f"write {near}, or " if near else ""
-        return f"There is no setting {field!r} in {path}: {instead}leave it out."
-    if in_file:
-        name = f"{field!r} in {path}"
-    return f"{name} can't be used: {message[0].lower()}{message[1:].rstrip('.')}."
-
-
-def _sentence_on_server(fault: ErrorDetails, place: str) -> str:
-    """Returns one fault of what is said of an MCP server as a sentence."""
-    server, *inside = fault["loc"][1:]
-    names = ".".join(str(name) for name in inside)
-    message = fault["msg"].removeprefix("Value error, ").rstrip(".")
-    if fault["type"] == "extra_forbidden":
-        near = next(iter(difflib.get_close_matches(names, McpServer.model_fields, n=1)), None)
-        instead = f"write {near}, or " if near else ""
-        return f"The MCP server {server!r} in {place} has no {names!r}: {instead}leave it out."
-    if fault["type"] == "literal_error":
-        message = f"{fault['input']!r} is not {fault.get('ctx', {}).get('expected')}"
-    at = f", at {names}" if names else ""
-    return (
-        f"The MCP server {server!r} in {place} can't be used{at}: {message[0].lower()}"
-        f"{message[1:]}."
-    )
-
-
-def _nearest(field: str) -> str | None:
-    return next(iter(difflib.get_close_matches(field, Settings.model_fields, n=1)), None)
-
-
-def _variable(field: str) -> str:
+def variable(field: str) -> str:
+    """Returns the variable that sets a field."""
     return f"{PREFIX}{field.upper()}"
 
 

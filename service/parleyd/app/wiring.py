@@ -18,11 +18,13 @@ from parleyd.app.identity import authenticator_of
 from parleyd.app.ids import RandomIds
 from parleyd.app.settings import DEMO_MODEL, GEMINI_MODEL, Settings
 from parleyd.contract import limits
+from parleyd.contract.blocks.options import BlockOptions
 from parleyd.models.demo import DemoModel
 from parleyd.rpc.auth import Authenticator
 from parleyd.rpc.server import Serving, build_server
 from parleyd.store.byte_stores import StoreUnusable, byte_store_of
 from parleyd.store.conversations import PostgresConversationStore
+from parleyd.store.datasets import PostgresDatasets
 from parleyd.store.engine import create_engine
 from parleyd.store.files import PostgresFileRows
 from parleyd.store.leases import PostgresLeaseStore
@@ -35,19 +37,22 @@ from parleyd.store.turns import PostgresTurnStore
 from parleyd.tools import (
     ToolsUnusable,
     load_approval_wordings,
+    load_host_actions,
     load_prompt_hook,
     load_request_tools,
     load_tools,
     mcp_tools,
 )
+from parleyd.turns.block_actions import BlockActions
 from parleyd.turns.chain_memory import ChainMemory
+from parleyd.turns.datasets import Datasets, DatasetStore
 from parleyd.turns.deployment import Deployment
 from parleyd.turns.file_store import ByteStore, FileRows
 from parleyd.turns.files import Files
 from parleyd.turns.followers import Followers
 from parleyd.turns.leases import Leases
 from parleyd.turns.model import Model
-from parleyd.turns.options import TurnLimits, TurnOptions
+from parleyd.turns.options import BlockReplies, TurnLimits, TurnOptions
 from parleyd.turns.ports import Ids, TurnStore
 from parleyd.turns.request_log import RequestLog
 from parleyd.turns.rounds import rounds
@@ -124,6 +129,7 @@ async def running_service(
         request_log = await stack.enter_async_context(PostgresRequestLog(engine))
         ids, reader = RandomIds(), PostgresTurnReader(engine)
         files = _files_of(settings, PostgresFileRows(engine), ids, instead.wrap_bytes)
+        datasets = _datasets_of(settings, PostgresDatasets(engine), ids)
         followers = Followers(reader)
         model, title_model = instead.model, None
         if model is None:
@@ -153,6 +159,7 @@ async def running_service(
             followers=followers,
             chains=ChainMemory(),
             files=files,
+            datasets=datasets,
         )
         turns = Turns(shared)
         leases = Leases(shared, turns)
@@ -166,11 +173,17 @@ async def running_service(
         async def clear() -> None:
             await clear_old_rows(engine)
 
+        conversations = PostgresConversationStore(engine)
+        blocks = options.blocks
         serving = await build_server(
             turns=turns,
-            conversations=PostgresConversationStore(engine),
+            conversations=conversations,
+            block_actions=(
+                BlockActions(blocks, conversations, shared.request_log) if blocks else None
+            ),
             files=files,
             uploads=options.uploads,
+            datasets=datasets,
             authenticator=authenticator,
             ids=ids,
         )
@@ -235,6 +248,7 @@ def _options_of(settings: Settings, instead: Replacements) -> TurnOptions:
         request_tools = settings.request_tools and load_request_tools(settings.request_tools)
         hook = settings.system_prompt_hook and load_prompt_hook(settings.system_prompt_hook)
         wordings = load_approval_wordings(settings.approval_wordings)
+        blocks = _blocks_of(settings)
     except ToolsUnusable as error:
         raise ConfigurationError(str(error)) from error
     return TurnOptions(
@@ -246,6 +260,7 @@ def _options_of(settings: Settings, instead: Replacements) -> TurnOptions:
         request_tools=instead.request_tools or request_tools or None,
         approval_wordings={**wordings, **instead.approval_wordings},
         uploads=settings.uploads,
+        blocks=blocks,
         limits=TurnLimits(
             turn_seconds=settings.turn_seconds,
             model_idle_seconds=settings.model_idle_seconds,
@@ -273,12 +288,45 @@ def _files_of(
     return Files(rows, wrapped(store), ids, file_bytes=settings.file_bytes)
 
 
+def _datasets_of(settings: Settings, store: DatasetStore, ids: Ids) -> Datasets | None:
+    """Returns what keeps datasets, if replies are documents."""
+    if not settings.blocks:
+        return None
+    return Datasets(
+        store, ids, most_rows=settings.dataset_max_rows, ttl_days=settings.dataset_ttl_days
+    )
+
+
 def _warn_of_idle_wordings(options: TurnOptions) -> None:
     """Warns of wordings for tools that there are not, where no others can come later."""
     if options.request_tools or options.remote_tools:
         return
     for name in options.approval_wordings.keys() - options.tools.keys():
         log.warning("approval_wording_idle", tool=name, hint="no tool has this name")
+
+
+def _blocks_of(settings: Settings) -> BlockReplies | None:
+    """Returns how replies are documents; None where they are texts.
+
+    A document with a callback that names no host action breaks a rule.
+
+    Raises:
+        ToolsUnusable: A host action can't be used.
+    """
+    if not settings.blocks:
+        return None
+    actions = load_host_actions(settings.host_actions)
+    allowed = BlockOptions(
+        html=settings.blocks_html,
+        image_hosts=settings.blocks_image_hosts,
+        host_actions=tuple(actions),
+    )
+    return BlockReplies(
+        allowed,
+        repair=settings.blocks_repair,
+        actions=actions,
+        action_seconds=settings.block_action_seconds,
+    )
 
 
 def _models_of(settings: Settings, stack: AsyncExitStack) -> tuple[Model | None, Model | None]:

@@ -8,10 +8,11 @@
     │  ├─ InvalidAnswer  InvalidAsk  InvalidRequest  InvalidAttachment
     │  ├─ FileTypeNotAllowed  FileMismatch
     │  └─ AnswerWhileAsksOff
-    ├─ AsksOff  FilesOff  UploadsOff
+    ├─ AsksOff  FilesOff  UploadsOff  BlocksOff
     ├─ NotOwner
     ├─ OptionForbidden
     ├─ ConversationNotFound  TurnNotFound  MessageNotFound  FileNotFound
+    ├─ DatasetNotFound  ActionNotFound  ActionTimeout
     ├─ TurnNotRetryable
     ├─ AskNotPending
     ├─ ToolUnavailable
@@ -81,6 +82,10 @@ class Reason(StrEnum):
     FILE_NOT_FOUND = "FILE_NOT_FOUND"
     ATTACHMENT_UPLOAD_FAILED = "ATTACHMENT_UPLOAD_FAILED"
     FILES_DISABLED = "FILES_DISABLED"
+    BLOCKS_DISABLED = "BLOCKS_DISABLED"
+    DATASET_NOT_FOUND = "DATASET_NOT_FOUND"
+    ACTION_NOT_FOUND = "ACTION_NOT_FOUND"
+    ACTION_TIMEOUT = "ACTION_TIMEOUT"
 
 
 TURN_REASONS = frozenset(
@@ -238,6 +243,20 @@ class FilesOff(ParleyError):
         return {"http_status": "404"}
 
 
+class BlocksOff(ParleyError):
+    """A call that exists only where replies are documents."""
+
+    reason = Reason.BLOCKS_DISABLED
+
+    def __init__(self) -> None:
+        super().__init__("Replies are no documents in this deployment; it has PARLEY_BLOCKS off.")
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """Returns the HTTP status that the gateway sends instead of its own."""
+        return {"http_status": "404"}
+
+
 class UploadsOff(ParleyError):
     """The deployment takes no uploads and no attachments."""
 
@@ -305,6 +324,36 @@ class FileNotFound(ParleyError):
 
     def __init__(self, file_id: UUID) -> None:
         super().__init__(f"There is no file {file_id} of yours.")
+
+
+class DatasetNotFound(ParleyError):
+    """No such dataset of the caller's: it never was, its time is over, or it is someone else's."""
+
+    reason = Reason.DATASET_NOT_FOUND
+
+    def __init__(self, dataset_id: str) -> None:
+        super().__init__(f"There is no dataset {dataset_id!r} of yours.")
+
+
+class ActionNotFound(ParleyError):
+    """The host has no such action."""
+
+    reason = Reason.ACTION_NOT_FOUND
+
+    def __init__(self, action: str) -> None:
+        super().__init__(f"Unknown action {action!r}: the deployment has none of this name.")
+
+
+class ActionTimeout(ParleyError):
+    """An action of the host took longer than it may."""
+
+    reason = Reason.ACTION_TIMEOUT
+
+    def __init__(self, action: str, seconds: float) -> None:
+        super().__init__(
+            f"The action {action!r} took longer than {seconds:g} s and was stopped. "
+            "Whether it took effect is not known."
+        )
 
 
 class FileTooLarge(ParleyError):

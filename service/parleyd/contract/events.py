@@ -6,6 +6,7 @@ from uuid import UUID
 from pydantic import Field, JsonValue
 
 from parleyd.contract.asks.ask import AskAction, AskKind, AskOrigin
+from parleyd.contract.blocks.issues import BlockIssue
 from parleyd.contract.cards import SimpleCard
 from parleyd.contract.errors import Reason
 from parleyd.contract.turns import Outcome
@@ -41,6 +42,30 @@ class Text(Value):
 
     kind: Literal["text"] = "text"
     text: str
+
+
+class TextReplaced(Value):
+    """The reply was mended after it had been sent; `text` is the whole of it now."""
+
+    kind: Literal["text_replaced"] = "text_replaced"
+    text: str
+
+
+class BlocksChecked(Value):
+    """The reply was checked as a document, which is here when it is valid. Sent once, after text.
+
+    Errors and warnings are in order.
+    """
+
+    kind: Literal["blocks"] = "blocks"
+    errors: tuple[BlockIssue, ...] = ()
+    warnings: tuple[BlockIssue, ...] = ()
+    document: dict[str, JsonValue] | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Tells whether the document keeps every rule."""
+        return not self.errors
 
 
 class ToolCalled(Value):
@@ -121,10 +146,12 @@ EventBody: TypeAlias = (
     | AskResolved
     | Resumed
     | Text
+    | TextReplaced
     | ToolCalled
     | FileReturned
     | ToolReturned
     | Asked
+    | BlocksChecked
     | Failed
     | Done
 )

@@ -76,6 +76,12 @@ CHAIN_BYTES: Final = 16 * 1024 * 1024
 TOOL_NAME_CHARACTERS: Final = 64
 TOOL_RESULT_BYTES: Final = 1024 * 1024
 """Of the JSON that one call of a host tool returns; it may be nested as deep as arguments."""
+ACTION_SECONDS: Final = 10
+"""How long one host action may take."""
+ACTION_ID_CHARACTERS: Final = 200
+"""What a client says of the block and the element whose action it runs."""
+ACTION_PAYLOAD_BYTES: Final = 1024 * 1024
+"""Of the payload of one action, as JSON; it may be nested as deep as arguments."""
 TOOL_FAILURE: Final = 10_000
 """What a host tool says of its own failure is cut to this."""
 CONVERSATION_TITLE_CHARACTERS: Final = 200
@@ -106,6 +112,9 @@ MESSAGES_PAGE: Final = 200
 MESSAGES_PAGE_MAX: Final = 1000
 PAGE_BYTES: Final = 3 * 1024 * 1024
 """A page of messages ends earlier where it would be larger: gRPC clients take 4 MiB by default."""
+
+DOCUMENTS_BYTES: Final = 768 * 1024
+"""Of the documents on a page of messages, beside the texts that they are read from."""
 
 TITLE_SECONDS: Final = 10
 TITLE_REPLY_CHARACTERS: Final = 500
@@ -139,6 +148,8 @@ CONVERSATION_TURNS: Final = 4
 OWNER_STREAMS: Final = 16
 """Open watch streams of one owner in one process."""
 
+BLOCKS_PREVIEW_CHARACTERS: Final = 200_000
+"""A longer text of a step is no longer shown as blocks while it comes in."""
 PREVIEW_SECONDS: Final = 0.05
 """At most one preview in this time and stream."""
 PARTIAL_TEXT_SECONDS: Final = 1

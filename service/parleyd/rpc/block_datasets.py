@@ -70,14 +70,16 @@ def _dataset_from_proto(dataset: pb.Dataset) -> JsonValue:
 def _inline_to_proto(dataset: JsonObject) -> pb.InlineDataset:
     rows = dataset.get("rows")
     return pb.InlineDataset(
-        columns=[
-            pb.DatasetColumn(name=text_at(column, "name"), type=_TYPES.at(column, "type"))
-            for column in objects_at(dataset, "columns")
-        ],
-        rows=[_row_to_proto(row) for row in rows if isinstance(row, list)]
+        columns=[column_to_proto(column) for column in objects_at(dataset, "columns")],
+        rows=[row_to_proto(row) for row in rows if isinstance(row, list)]
         if isinstance(rows, list)
         else (),
     )
+
+
+def column_to_proto(column: JsonObject) -> pb.DatasetColumn:
+    """Returns a column of a dataset."""
+    return pb.DatasetColumn(name=text_at(column, "name"), type=_TYPES.at(column, "type"))
 
 
 def _ref_to_proto(dataset: JsonObject) -> pb.RefDataset:
@@ -88,7 +90,8 @@ def _ref_to_proto(dataset: JsonObject) -> pb.RefDataset:
     )
 
 
-def _row_to_proto(row: list[JsonValue]) -> pb.DatasetRow:
+def row_to_proto(row: list[JsonValue]) -> pb.DatasetRow:
+    """Returns a row; a cell that is no text and no finite number is unset."""
     return pb.DatasetRow(cells=map(_cell_to_proto, row))
 
 

@@ -1,5 +1,7 @@
 """Conversations on the wire (spec turns 7.3)."""
 
+import asyncio
+from collections.abc import Sequence
 from typing import Literal
 from uuid import UUID
 
@@ -9,9 +11,11 @@ from typing_extensions import override
 from parley.v1 import conversations_pb2 as pb
 from parley.v1.conversations_pb2_grpc import ConversationServiceServicer
 from parleyd.contract import limits
+from parleyd.contract.blocks.options import BlockOptions
 from parleyd.contract.conversations import Conversation
 from parleyd.contract.errors import InvalidRequest
 from parleyd.contract.field_errors import Code, quoted
+from parleyd.contract.messages import Message
 from parleyd.contract.pages import page_request
 from parleyd.rpc import fields
 from parleyd.rpc.asks import pending_view_to_proto
@@ -27,9 +31,12 @@ from parleyd.turns.requests import conversation_request_key
 class ConversationServicer(ConversationServiceServicer):
     """Keeps the caller's conversations."""
 
-    def __init__(self, conversations: ConversationStore, ids: Ids) -> None:
+    def __init__(
+        self, conversations: ConversationStore, ids: Ids, blocks: BlockOptions | None = None
+    ) -> None:
         self._conversations = conversations
         self._ids = ids
+        self._blocks = blocks
 
     @override
     async def CreateConversation(
@@ -105,9 +112,11 @@ class ConversationServicer(ConversationServiceServicer):
                 parts=2,
             ),
         )
-        return pb.ListMessagesResponse(
-            messages=map(message_to_proto, page.items), next_page_token=page.next_token
-        )
+        if self._blocks:  # documents are read from their texts, which may take a while
+            messages = await asyncio.to_thread(_with_documents, page.items, self._blocks)
+        else:
+            messages = [message_to_proto(message) for message in page.items]
+        return pb.ListMessagesResponse(messages=messages, next_page_token=page.next_token)
 
     @override
     async def RateMessage(
@@ -120,6 +129,24 @@ class ConversationServicer(ConversationServiceServicer):
             rating_from_proto(request.rating),
         )
         return pb.RateMessageResponse()
+
+
+def _with_documents(messages: Sequence[Message], blocks: BlockOptions) -> list[pb.Message]:
+    """Returns rows with the documents that replies are, as many as a client can receive.
+
+    A page is measured by its texts, beside which documents take about as much again.
+    """
+    shown: list[pb.Message] = []
+    left = limits.DOCUMENTS_BYTES
+    for message in messages:
+        whole = message_to_proto(message, blocks)
+        size = whole.blocks.ByteSize()
+        if size > left:
+            whole.ClearField("blocks")
+        else:
+            left -= size
+        shown.append(whole)
+    return shown
 
 
 def conversation_to_proto(conversation: Conversation) -> pb.Conversation:

@@ -6,12 +6,14 @@ from parley.v1 import turns_pb2
 from parleyd.contract.events import (
     Asked,
     AskResolved,
+    BlocksChecked,
     Done,
     Failed,
     FileReturned,
     Resumed,
     Started,
     Text,
+    TextReplaced,
     ToolCalled,
     ToolReturned,
     TurnEvent,
@@ -20,6 +22,7 @@ from parleyd.contract.json import compact
 from parleyd.contract.turns import TurnState
 from parleyd.rpc.ask_inputs import ask_input_to_proto
 from parleyd.rpc.asks import action_to_proto, origin_to_proto
+from parleyd.rpc.blocks import document_to_proto, issue_to_proto
 from parleyd.rpc.cards import card_to_proto
 from parleyd.rpc.kinds import kind_to_proto
 
@@ -37,6 +40,8 @@ def event_to_proto(event: TurnEvent) -> turns_pb2.TurnEvent:
             message.resumed.CopyFrom(turns_pb2.TurnResumed(attempt=body.attempt))
         case Text():
             message.text.CopyFrom(turns_pb2.TextChunk(text=body.text))
+        case TextReplaced():
+            message.text_replaced.CopyFrom(turns_pb2.TextReplaced(text=body.text))
         case ToolCalled():
             message.tool_call.CopyFrom(_tool_call_to_proto(body))
         case FileReturned():
@@ -45,6 +50,8 @@ def event_to_proto(event: TurnEvent) -> turns_pb2.TurnEvent:
             message.tool_result.CopyFrom(_tool_result_to_proto(body))
         case Asked():
             message.ask.CopyFrom(_ask_to_proto(body))
+        case BlocksChecked():
+            message.blocks.CopyFrom(_blocks_to_proto(body))
         case Failed():
             error = turns_pb2.TurnError(reason=body.reason.value, message=body.message)
             message.error.CopyFrom(error)
@@ -119,6 +126,15 @@ def _ask_to_proto(body: Asked) -> turns_pb2.AskAsked:
         origin=origin_to_proto(body.origin),
         tool_name=body.tool_name or "",
         tool_args_json="" if body.tool_name is None else compact(body.tool_args),
+    )
+
+
+def _blocks_to_proto(body: BlocksChecked) -> turns_pb2.BlocksChecked:
+    return turns_pb2.BlocksChecked(
+        ok=body.ok,
+        errors=map(issue_to_proto, body.errors),
+        warnings=map(issue_to_proto, body.warnings),
+        document=None if body.document is None else document_to_proto(body.document),
     )
 
 

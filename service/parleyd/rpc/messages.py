@@ -2,8 +2,13 @@
 
 from typing import assert_never
 
-from parley.v1 import conversations_pb2
+from parley.v1 import blocks_pb2, conversations_pb2
 from parleyd.contract.asks.ask import Ask, AskStatus
+from parleyd.contract.blocks.html import sanitize_document
+from parleyd.contract.blocks.issues import BlockIssue
+from parleyd.contract.blocks.options import BlockOptions
+from parleyd.contract.blocks.parsing import parse
+from parleyd.contract.blocks.validation import validate
 from parleyd.contract.errors import InvalidRating
 from parleyd.contract.field_errors import Code
 from parleyd.contract.json import compact
@@ -20,18 +25,25 @@ from parleyd.rpc import fields
 from parleyd.rpc.answers import answer_to_proto
 from parleyd.rpc.ask_inputs import ask_input_to_proto
 from parleyd.rpc.asks import guarded_args, origin_to_proto
+from parleyd.rpc.blocks import document_to_proto
 from parleyd.rpc.kinds import kind_to_proto
 from parleyd.rpc.times import time_to_proto
 
 
-def message_to_proto(message: Message) -> conversations_pb2.Message:
-    """Returns a stored row. `seq` is its id within the conversation."""
+def message_to_proto(
+    message: Message, blocks: BlockOptions | None = None
+) -> conversations_pb2.Message:
+    """Returns a stored row. `seq` is its id within the conversation.
+
+    With `blocks` a reply that is a valid document comes with it, read from its text.
+    """
     return conversations_pb2.Message(
         conversation_id=str(message.conversation_id),
         message_id=str(message.seq),
         turn_id=str(message.turn_id),
         type=message_type_to_proto(message.type),
         text=message.text,
+        blocks=_document_of(message, blocks) if blocks else None,
         content=map(content_to_proto, message.content or ()),
         model=message.model or "",
         status=reply_status_to_proto(message.status),
@@ -67,6 +79,17 @@ def content_to_proto(content: Content) -> conversations_pb2.ContentPart:
             return conversations_pb2.ContentPart(file=media)
         case _:
             assert_never(content.type)
+
+
+def _document_of(message: Message, blocks: BlockOptions) -> blocks_pb2.BlockDocument | None:
+    if message.type != "assistant" or message.status != "complete":
+        return None
+    # A text of the days before replies were documents was never cleaned.
+    text = sanitize_document(message.text, blocks).text if blocks.html else message.text
+    document = parse(text)
+    if isinstance(document, BlockIssue) or not validate(document, blocks).ok:
+        return None
+    return document_to_proto(document)
 
 
 def message_type_to_proto(of: MessageType) -> conversations_pb2.Message.Type.ValueType:

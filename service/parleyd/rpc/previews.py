@@ -3,7 +3,8 @@
 from typing import assert_never
 
 from parley.v1 import turns_pb2
-from parleyd.contract.previews import Preview, PreviewDiscarded, TextPreview
+from parleyd.contract.previews import BlocksPreview, Preview, PreviewDiscarded, TextPreview
+from parleyd.rpc.blocks import document_to_proto
 
 
 def preview_to_proto(preview: Preview) -> turns_pb2.TurnEvent:
@@ -12,6 +13,11 @@ def preview_to_proto(preview: Preview) -> turns_pb2.TurnEvent:
     match preview:
         case TextPreview():
             message.text_preview.CopyFrom(turns_pb2.TextPreview(delta=preview.delta))
+        case BlocksPreview():
+            document = document_to_proto(preview.document)
+            message.blocks_preview.CopyFrom(
+                turns_pb2.BlocksPreview(document=document, pending=preview.pending)
+            )
         case PreviewDiscarded():
             message.preview_discarded.SetInParent()
         case _:

@@ -6,9 +6,16 @@ from grpc import aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from parley.v1 import ask_contract_pb2, conversations_pb2, files_pb2, turns_pb2
+from parley.v1 import (
+    ask_contract_pb2,
+    conversations_pb2,
+    datasets_pb2,
+    files_pb2,
+    turns_pb2,
+)
 from parley.v1.ask_contract_pb2_grpc import add_AskContractServiceServicer_to_server
 from parley.v1.conversations_pb2_grpc import add_ConversationServiceServicer_to_server
+from parley.v1.datasets_pb2_grpc import add_DatasetServiceServicer_to_server
 from parley.v1.files_pb2_grpc import add_FileServiceServicer_to_server
 from parley.v1.turns_pb2_grpc import add_TurnServiceServicer_to_server
 from parleyd.contract import limits
@@ -16,12 +23,15 @@ from parleyd.rpc.ask_contract import AskContractServicer
 from parleyd.rpc.auth import Authenticator, authenticate_calls
 from parleyd.rpc.calls import Interceptor
 from parleyd.rpc.conversations import ConversationServicer
+from parleyd.rpc.datasets import DatasetServicer
 from parleyd.rpc.errors import answer_errors
 from parleyd.rpc.files import FileServicer
 from parleyd.rpc.log import log_calls
 from parleyd.rpc.open_calls import OpenCalls
 from parleyd.rpc.turns import TurnServicer
+from parleyd.turns.block_actions import BlockActions
 from parleyd.turns.conversations import ConversationStore
+from parleyd.turns.datasets import Datasets
 from parleyd.turns.files import Files
 from parleyd.turns.ports import Ids
 from parleyd.turns.turns import Turns
@@ -32,6 +42,7 @@ SERVICES: Final = tuple(
         turns_pb2.DESCRIPTOR,
         conversations_pb2.DESCRIPTOR,
         files_pb2.DESCRIPTOR,
+        datasets_pb2.DESCRIPTOR,
         ask_contract_pb2.DESCRIPTOR,
     )
     for service in file.services_by_name.values()
@@ -122,18 +133,26 @@ async def build_server(
     conversations: ConversationStore,
     files: Files | None,
     uploads: bool,
+    datasets: Datasets | None,
     authenticator: Authenticator,
     ids: Ids,
+    block_actions: BlockActions | None = None,
 ) -> Serving:
     """Returns a server that has no address yet. The caller gives it one, starts it and stops it.
 
     Without `files` the deployment keeps none; with `uploads` off it takes none from its clients.
+    Without `datasets` its replies are no documents.
+    Without `block_actions` replies are no documents.
     """
     open_calls = OpenCalls()
     server = aio.server(interceptors=interceptors(authenticator, ids, open_calls), options=OPTIONS)
-    add_TurnServiceServicer_to_server(TurnServicer(turns, conversations), server)
-    add_ConversationServiceServicer_to_server(ConversationServicer(conversations, ids), server)
+    add_TurnServiceServicer_to_server(TurnServicer(turns, conversations, block_actions), server)
+    blocks = turns.options.blocks
+    add_ConversationServiceServicer_to_server(
+        ConversationServicer(conversations, ids, blocks.options if blocks else None), server
+    )
     add_FileServiceServicer_to_server(FileServicer(files, uploads=uploads), server)
+    add_DatasetServiceServicer_to_server(DatasetServicer(datasets), server)
     add_AskContractServiceServicer_to_server(AskContractServicer(), server)
     health_servicer = health.aio.HealthServicer()
     for service in SERVICES:

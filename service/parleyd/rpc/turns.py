@@ -11,13 +11,14 @@ from typing_extensions import override
 from parley.v1 import turns_pb2 as pb
 from parley.v1.turns_pb2_grpc import TurnServiceServicer
 from parleyd.contract import limits
-from parleyd.contract.errors import AsksOff
+from parleyd.contract.errors import AsksOff, BlocksOff
 from parleyd.contract.events import TurnEvent
 from parleyd.contract.pages import page_request
 from parleyd.contract.turns import Turn, TurnRequest, TurnResult
 from parleyd.rpc import fields
 from parleyd.rpc.asks import pending_ask_to_proto, pending_summary_to_proto
 from parleyd.rpc.auth import caller
+from parleyd.rpc.block_actions import action_call_from_proto, action_outcome_to_proto
 from parleyd.rpc.caller_keys import caller_key
 from parleyd.rpc.calls import Context
 from parleyd.rpc.events import event_to_proto, state_to_proto
@@ -25,16 +26,26 @@ from parleyd.rpc.previews import preview_to_proto
 from parleyd.rpc.threads import work_on
 from parleyd.rpc.times import time_to_proto
 from parleyd.rpc.turn_requests import stream_request_from_proto, turn_request_from_proto
+from parleyd.turns.block_actions import BlockActions
 from parleyd.turns.conversations import ConversationStore
 from parleyd.turns.turns import FollowedTurn, Turns
 
 
 class TurnServicer(TurnServiceServicer):
-    """Runs turns for the caller. A handler that is cancelled leaves its turn running."""
+    """Runs turns for the caller. A handler that is cancelled leaves its turn running.
 
-    def __init__(self, turns: Turns, conversations: ConversationStore) -> None:
+    Without `block_actions` replies are no documents, and there are no buttons to press.
+    """
+
+    def __init__(
+        self,
+        turns: Turns,
+        conversations: ConversationStore,
+        block_actions: BlockActions | None = None,
+    ) -> None:
         self._turns = turns
         self._conversations = conversations
+        self._block_actions = block_actions
 
     @override
     async def StreamTurn(
@@ -69,6 +80,17 @@ class TurnServicer(TurnServiceServicer):
     async def GetTurn(self, request: pb.GetTurnRequest, context: Context) -> pb.GetTurnResponse:
         turn = await self._turns.read(caller(), *_named(request))
         return pb.GetTurnResponse(turn=turn_to_proto(turn))
+
+    @override
+    async def RunBlockAction(
+        self, request: pb.RunBlockActionRequest, context: Context
+    ) -> pb.RunBlockActionResponse:
+        if self._block_actions is None:
+            raise BlocksOff
+        call = await work_on(request, partial(action_call_from_proto, caller()))
+        bind_contextvars(conversation_id=str(call.conversation_id))
+        outcome = await self._block_actions.run(call)
+        return action_outcome_to_proto(outcome)
 
     @override
     async def ListPendingAsks(

@@ -9,19 +9,22 @@ from sqlalchemy import (
     Select,
     Table,
     delete,
+    exists,
     func,
     literal,
     literal_column,
+    or_,
     select,
     update,
 )
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract import limits
+from parleyd.store.dataset_tables import datasets
 from parleyd.store.engine import Database
 from parleyd.store.file_tables import file_requests
 from parleyd.store.statements import run
-from parleyd.store.tables import conversation_requests, turn_events, turns
+from parleyd.store.tables import conversation_requests, conversations, turn_events, turns
 
 ROWS_AT_ONCE: Final = 500
 """How many turns, or requests, one transaction clears: few enough to be done in a moment."""
@@ -29,16 +32,17 @@ ROWS_AT_ONCE: Final = 500
 
 @dataclass(frozen=True)
 class ClearedRows:
-    """What a round removed: events, and request ids of turns, conversations and uploads."""
+    """What a round removed: events, request ids of turns, conversations, uploads; and datasets."""
 
     events: int = 0
     turn_requests: int = 0
     conversation_requests: int = 0
     file_requests: int = 0
+    datasets: int = 0
 
 
 async def clear_old_rows(engine: AsyncEngine) -> ClearedRows:
-    """Removes the events of turns closed long ago, and request ids that nobody repeats any more.
+    """Removes events of turns closed long ago, old request ids, and datasets nobody can read.
 
     Works in short transactions, and may run in several processes at once: each takes rows that no
     other one has.
@@ -51,7 +55,8 @@ async def clear_old_rows(engine: AsyncEngine) -> ClearedRows:
     turn_requests = await _clear(database, _OLD_TURN_REQUESTS)
     conversation_requests = await _clear(database, _OLD_CONVERSATION_REQUESTS)
     file_requests = await _clear(database, _OLD_FILE_REQUESTS)
-    return ClearedRows(events, turn_requests, conversation_requests, file_requests)
+    expired = await _clear(database, _OLD_DATASETS)
+    return ClearedRows(events, turn_requests, conversation_requests, file_requests, expired)
 
 
 async def _clear(database: Database, batch: Select[int, int]) -> int:
@@ -151,3 +156,25 @@ def _old_requests(requests: Table) -> Select[int, int]:
 
 _OLD_CONVERSATION_REQUESTS: Final = _old_requests(conversation_requests)
 _OLD_FILE_REQUESTS: Final = _old_requests(file_requests)
+
+_EXPIRED: Final = datasets.c.expire_time <= func.now()
+_ORPHANED: Final = exists().where(
+    conversations.c.id == datasets.c.conversation_id, conversations.c.delete_time.is_not(None)
+)
+_OVER_DATASETS: Final = (
+    select(datasets.c.id)
+    .where(or_(_EXPIRED, _ORPHANED))
+    .limit(ROWS_AT_ONCE)
+    .with_for_update(of=datasets, skip_locked=True)
+    .cte("over_datasets")
+)
+_REMOVED_DATASETS: Final = (
+    delete(datasets)
+    .where(datasets.c.id == _OVER_DATASETS.c.id)
+    .returning(datasets.c.id)
+    .cte("removed")
+)
+_OLD_DATASETS: Final = select(
+    select(func.count()).select_from(_OVER_DATASETS).scalar_subquery(),
+    select(func.count()).select_from(_REMOVED_DATASETS).scalar_subquery(),
+)

@@ -22,10 +22,16 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from parleyd.contract.events import EventBody, TurnEvent
+from parleyd.contract.events import EventBody, Text, TurnEvent
 from parleyd.contract.executions import ToolStart
 from parleyd.contract.steps import Step
-from parleyd.store.events import inserted_events, notified, numbered, payloads_of
+from parleyd.store.events import (
+    find_events,
+    inserted_events,
+    notified,
+    numbered,
+    payloads_of,
+)
 from parleyd.store.executions import started_executions
 from parleyd.store.locks import LEASED, fence, state_of, within
 from parleyd.store.statements import given, run
@@ -90,6 +96,35 @@ def find_journaled(
     if last_event is None:
         raise Fenced
     return numbered(turn.lease.turn_id, bodies, last_event)
+
+
+# ---------------------------------------------------------------- the reply ahead (TX-E)
+
+
+def send_text(connection: Connection, turn: OpenedTurn, text: str) -> tuple[TurnEvent, ...]:
+    """Stores the reply as an event alone. A repeat finds the event that the first one stored.
+
+    Raises:
+        Fenced: The lease is lost, or the turn has ended.
+    """
+    body = storable_event(Text(text=text))
+    if found := find_events(connection, turn.lease, [body]):
+        return found
+    values = within(turn.lease, 1)
+    last_event = run(connection, _SEND, **values, events=payloads_of([body])).scalar_one_or_none()
+    if last_event is None:
+        raise Fenced
+    return numbered(turn.lease.turn_id, [body], last_event)
+
+
+def was_text_sent(connection: Connection, turn: OpenedTurn, text: str) -> bool:
+    """Tells whether `send_text` was committed, once its transaction has ended.
+
+    Raises:
+        Fenced: The lease is lost.
+    """
+    state_of(connection, turn.lease)
+    return bool(find_events(connection, turn.lease, [storable_event(Text(text=text))]))
 
 
 # ---------------------------------------------------------------- the running step
@@ -162,6 +197,7 @@ _FENCE: Final = fence("running")
 _JOURNAL: Final = select(_FENCE.c.last_event, notified(_FENCE)).add_cte(
     inserted_step(_FENCE), started_executions(_FENCE), inserted_events(_FENCE)
 )
+_SEND: Final = select(_FENCE.c.last_event, notified(_FENCE)).add_cte(inserted_events(_FENCE))
 _LAST_EVENT: Final = select(turns.c.last_event).where(
     LEASED, turns.c.state == literal_column("'running'")
 )

@@ -57,8 +57,10 @@ from parleyd.store.steps import (
     find_journaled,
     journal_step,
     keep_partial_text,
+    send_text,
     was_journaled,
     was_partial_text_kept,
+    was_text_sent,
 )
 from parleyd.turns.endings import is_end, is_failure
 from parleyd.turns.ports import (
@@ -205,6 +207,13 @@ class PostgresTurnStore:
             if not found:
                 raise
             return found
+
+    async def send_text(self, turn: OpenedTurn, text: str) -> tuple[TurnEvent, ...]:
+        """See `TurnStore`."""
+        return await self._database.write(
+            lambda connection: send_text(connection, turn, text),
+            lambda connection: was_text_sent(connection, turn, text),
+        )
 
     async def keep_partial_text(self, turn: OpenedTurn, partial_text: str) -> None:
         """See `TurnStore`."""

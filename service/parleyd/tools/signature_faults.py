@@ -27,7 +27,7 @@ def misfit_of(
 
 
 def _line(details: ErrorDetails, arguments: dict[str, JsonValue], known: Sequence[str]) -> str:
-    at, forms = _place(arguments, details["loc"], is_missing=details["type"] in _MISSING)
+    at, forms = place_of(arguments, details["loc"], is_missing=details["type"] in _MISSING)
     fault = _fault(details, at, known if len(at) == 1 else ())
     if not forms:
         return fault
@@ -52,7 +52,7 @@ def _fault(details: ErrorDetails, at: Path, known: Sequence[str]) -> str:
     return wrong(at, message, details["input"])
 
 
-def _place(
+def place_of(
     arguments: JsonValue, location: Sequence[str | int], *, is_missing: bool
 ) -> tuple[Path, tuple[str, ...]]:
     """Returns where a fault is, and what the value there was read as.

@@ -9,7 +9,7 @@ from parleyd.contract.answers import action_of
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.turns import TurnResult
 from parleyd.turns.ports import OpenedTurn
-from parleyd.turns.replies import WrittenTitle
+from parleyd.turns.replies import NO_REPLY, Reply, WrittenTitle
 from parleyd.turns.request_log import LoggedRequest, RequestLog
 
 log = structlog.stdlib.get_logger()
@@ -20,6 +20,7 @@ class TurnAccount:
 
     def __init__(self, turn: OpenedTurn, ai_model: str) -> None:
         self.error: str | None = None
+        self.reply = NO_REPLY
         self._turn = turn
         self._ai_model = ai_model
         self._began = time.monotonic()
@@ -38,11 +39,11 @@ class TurnAccount:
                 request_type="general",
                 ai_model=self._ai_model,
                 prompt=self._turn.said,
-                response=None if failed else result.text,
+                response=None if failed else result.text + self.reply.note,
                 error=(self.error or failed.reason.value) if failed else None,
                 response_time_ms=self._elapsed(self._began),
                 tokens_used=tokens,
-                metadata=_metadata(self._turn, result),
+                metadata=_metadata(self._turn, result, self.reply),
             ),
         )
 
@@ -83,7 +84,7 @@ class TurnAccount:
             log.warning("request_not_logged", cause=type(error).__name__)
 
 
-def _metadata(turn: OpenedTurn, result: TurnResult) -> dict[str, JsonValue] | None:
+def _metadata(turn: OpenedTurn, result: TurnResult, reply: Reply) -> dict[str, JsonValue] | None:
     facts: dict[str, JsonValue] = {}
     asked = _asked(result.pending_ask) if result.pending_ask else None
     if turn.resolved and turn.resolved.answer is not None:
@@ -96,6 +97,13 @@ def _metadata(turn: OpenedTurn, result: TurnResult) -> dict[str, JsonValue] | No
         facts["retryOf"] = str(turn.retry_of)
     if turn.attempts > 1:
         facts["attempts"] = turn.attempts
+    if reply.checked and not result.error:
+        facts["uiBlocks"] = {
+            "ok": reply.checked.ok,
+            "repaired": reply.repaired,
+            "errorCodes": [issue.code.value for issue in reply.checked.errors],
+            "warningCodes": [issue.code.value for issue in reply.checked.warnings],
+        }
     return facts or None
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from parleyd.turns.chain_memory import ChainMemory
+from parleyd.turns.datasets import Datasets
 from parleyd.turns.files import Files
 from parleyd.turns.followers import Followers
 from parleyd.turns.lease_store import LeaseStore
@@ -19,7 +20,8 @@ class Deployment:
     """The parts that turns are made of, and the name of this process on its leases.
 
     `model_of_key` makes a model that uses a caller's own provider key; None where the deployment
-    takes none. `files` is None where the deployment keeps none.
+    takes none. `files` is None where the deployment keeps none, and `datasets` where its replies
+    are texts.
     """
 
     store: TurnStore
@@ -35,3 +37,4 @@ class Deployment:
     followers: Followers
     chains: ChainMemory
     files: Files | None = None
+    datasets: Datasets | None = None

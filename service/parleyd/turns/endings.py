@@ -6,7 +6,7 @@ from uuid import UUID
 
 from parleyd.contract.answers import CONVERSATION_DELETED, ONE_ASK_AT_A_TIME, cancelled
 from parleyd.contract.asks.ask import Ask
-from parleyd.contract.events import EventBody, Failed, Text
+from parleyd.contract.events import EventBody, Failed, Text, TextReplaced
 from parleyd.contract.executions import Execution
 from parleyd.contract.guards import guarded_card
 from parleyd.contract.json import storable_object
@@ -64,16 +64,25 @@ def plan_ending(
     drafts = list(ending.rows)
     if text:
         drafts.append(
-            MessageDraft(type="assistant", text=text, model=turn.model, status="complete")
+            MessageDraft(
+                type="assistant",
+                text=text + storable(ending.note),
+                model=turn.model,
+                status="complete",
+            )
         )
     drafts += [call_row(ask) for ask in asks]
     drafts += [answer_row(ask) for ask in asks if ask.answer is not None]
     rows = tuple(place_rows(drafts, conversation.last_seq, place.next_position))
     events: list[EventBody] = [storable_event(event) for event in ending.events]
-    if text:
+    if text and ending.sent is None:
         events.append(Text(text=text))
+    elif text and storable(ending.sent or "") != text:
+        events.append(TextReplaced(text=text))
     if pending:
         events.append(ask_event(pending))
+    if ending.blocks:
+        events.append(storable_event(ending.blocks))
     result = TurnResult(
         conversation_id=conversation.id,
         turn_id=turn.lease.turn_id,

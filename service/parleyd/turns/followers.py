@@ -14,7 +14,7 @@ from uuid import UUID
 from parleyd.contract import limits
 from parleyd.contract.errors import EventsExpired, ParleyError
 from parleyd.contract.events import Done, TurnEvent
-from parleyd.contract.previews import Preview, PreviewDiscarded, TextPreview
+from parleyd.contract.previews import BlocksPreview, Preview, PreviewDiscarded, TextPreview
 from parleyd.turns.live import LiveTurn, StepText
 from parleyd.turns.turn_reader import StoredEvents, TurnReader
 
@@ -201,16 +201,21 @@ class _Follower:
             return
         if step is not self._shown:
             self._shown, self._pieces = step, 0
-        if self._pieces == len(step.pieces):
+        there = step.document.count if step.document else len(step.pieces)
+        if self._pieces == there:
             return
         since = _now() - self._previewed
         if since < limits.PREVIEW_SECONDS:
             self.pause = limits.PREVIEW_SECONDS - since
             return
-        delta = "".join(step.pieces[self._pieces :])
-        self._pieces = len(step.pieces)
+        seen, self._pieces = self._pieces, there
         self._previewed = _now()
-        yield TextPreview(turn_id=self._turn_id, delta=delta)
+        if step.document and (shown := step.document.shown):
+            yield BlocksPreview(
+                turn_id=self._turn_id, document=shown.document, pending=shown.pending
+            )
+        else:
+            yield TextPreview(turn_id=self._turn_id, delta="".join(step.pieces[seen:]))
 
     def _withdraw(self) -> Generator[Preview]:
         if self._shown and self._shown.dropped:

@@ -10,6 +10,7 @@ from parleyd.contract import limits
 from parleyd.contract.asks.ask import AskKind
 from parleyd.contract.asks.kinds import offered_kinds
 from parleyd.contract.asks.tools import ask_tools
+from parleyd.contract.blocks.prompt import prompt_section
 from parleyd.contract.prompts import COMPACT_LINE, asks_section
 from parleyd.contract.surfaces import Surface
 from parleyd.turns.model import Model, Tool
@@ -52,6 +53,7 @@ async def instructions(
         await _system_prompt(options, context),
         system_instruction,
         asks,
+        prompt_section(options.blocks.options) if options.blocks else None,
         COMPACT_LINE if surface == "compact" else None,
     )
     return Instructions(

@@ -5,39 +5,52 @@ from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from parleyd.contract import limits
+from parleyd.contract.blocks.options import BlockOptions
 from parleyd.contract.errors import ParleyError
 from parleyd.contract.events import TurnEvent
 from parleyd.contract.text import storable
 from parleyd.contract.turns import TurnResult
+from parleyd.turns.block_previews import GrowingDocument
 
 
 class StepText:
     """The text of a step while it streams: sent as previews, never stored (spec turns 6.5).
 
     `after` is the last event committed before the step. A step that calls a tool is `dropped`: its
-    text is no reply.
+    text is no reply. With a `document` its finished blocks are shown instead.
     """
 
-    def __init__(self, after: int) -> None:
+    def __init__(self, after: int, document: GrowingDocument | None = None) -> None:
         self.after = after
         self.pieces: list[str] = []
         self.dropped = False
+        self.document = document
 
     @property
     def text(self) -> str:
         """Returns all the text so far."""
         return "".join(self.pieces)
 
+    def read(self) -> None:
+        """Looks for blocks that have been finished."""
+        if self.document:
+            self.document.read(self.text)
+
 
 class LiveTurn:
     """Committed events of a turn, from the first that this process stored, and the running step.
 
     Followers keep a place and nothing else: they may leave at any time, and a slow one holds nobody
-    up. `changed` is called after every change.
+    up. `changed` is called after every change. With `blocks` the text of steps is a document.
     """
 
     def __init__(
-        self, turn_id: UUID, conversation_id: UUID, after: int, changed: Callable[[UUID], None]
+        self,
+        turn_id: UUID,
+        conversation_id: UUID,
+        after: int,
+        changed: Callable[[UUID], None],
+        blocks: BlockOptions | None = None,
     ) -> None:
         self.turn_id = turn_id
         self.conversation_id = conversation_id
@@ -46,6 +59,7 @@ class LiveTurn:
         self.error: ParleyError | None = None
         self.elsewhere = False
         """Set once those who follow have to read the events from storage."""
+        self._blocks = blocks
         self._after = after
         self._events: list[TurnEvent] = []
         self._changed = changed
@@ -85,7 +99,8 @@ class LiveTurn:
 
     def begin_step(self) -> StepText:
         """Begins the text of a step."""
-        self.step = StepText(self.last_event)
+        document = GrowingDocument(self._blocks) if self._blocks else None
+        self.step = StepText(self.last_event, document)
         return self.step
 
     def say(self, text: str) -> None:
@@ -143,5 +158,7 @@ class LiveTurn:
 
     def _tell(self) -> None:
         self._telling = None
+        if self.step and not self.step.dropped:
+            self.step.read()
         self._told = asyncio.get_running_loop().time()
         self._changed(self.turn_id)

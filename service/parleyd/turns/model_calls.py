@@ -60,8 +60,8 @@ class ModelCaller:
         self._heard = heard
         self.tokens: int | None = None
 
-    async def call(self, call: ModelCall) -> Spoken:
-        """Returns all that one call said.
+    async def call(self, call: ModelCall, heard: Callable[[Part], None] | None = None) -> Spoken:
+        """Returns all that one call said. Its parts are told to `heard` instead, if there is one.
 
         Raises:
             ModelFailed: It failed after a part, or in a way that won't pass, or too often.
@@ -70,7 +70,7 @@ class ModelCaller:
         for waits in limits.MODEL_REPEAT_WAITS:
             spoken = Spoken()
             try:
-                return await self._stream(call, spoken)
+                return await self._stream(call, spoken, heard or self._heard)
             except ModelFailed as error:
                 seconds = _wait_before_repeat(error, spoken, waits)
                 if seconds is None:
@@ -78,9 +78,11 @@ class ModelCaller:
                 log.info("model_call_repeated", kind=error.kind, after_seconds=round(seconds, 2))
             async with self._stops.within():
                 await asyncio.sleep(seconds)
-        return await self._stream(call, Spoken())
+        return await self._stream(call, Spoken(), heard or self._heard)
 
-    async def _stream(self, call: ModelCall, spoken: Spoken) -> Spoken:
+    async def _stream(
+        self, call: ModelCall, spoken: Spoken, heard: Callable[[Part], None]
+    ) -> Spoken:
         await self._stops.sure()
         try:
             async with (
@@ -93,7 +95,7 @@ class ModelCaller:
                         spoken.tokens = part.tokens
                         continue
                     spoken.parts.append(part)
-                    self._heard(part)
+                    heard(part)
                 stop.check()  # an adapter may end early for it, and not say so
         except TimeoutError as error:
             raise ModelFailed(

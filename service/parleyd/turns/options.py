@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 from parleyd.contract import limits
 from parleyd.contract.asks.ask import AskKind
+from parleyd.contract.blocks.options import BlockOptions
+from parleyd.turns.host_actions import HostAction
 from parleyd.turns.tools import (
     ApprovalWording,
     HostTool,
@@ -29,11 +31,26 @@ class TurnLimits:
 
 
 @dataclass(frozen=True)
+class BlockReplies:
+    """How replies are documents (spec blocks 1): what they may hold, and whether one is repaired.
+
+    With `repair` the model is called once more for a document that breaks rules. `actions` are
+    those of the host by their names, which `options` allow; one may take `action_seconds`.
+    """
+
+    options: BlockOptions
+    repair: bool = False
+    actions: Mapping[str, HostAction] = field(default_factory=dict[str, HostAction])
+    action_seconds: float = limits.ACTION_SECONDS
+
+
+@dataclass(frozen=True)
 class TurnOptions:
     """One immutable set of options, shared by every turn of the process.
 
     `ask_kinds` empty means asks are off. Without tools a turn is one model call, whatever
-    `max_steps` says. `approval_wordings` are by the names of the tools they speak of.
+    `max_steps` says. `approval_wordings` are by the names of the tools they speak of. Without
+    `blocks` replies are texts.
     """
 
     ask_kinds: tuple[AskKind, ...] = ()
@@ -49,4 +66,5 @@ class TurnOptions:
         default_factory=dict[str, ApprovalWording]
     )
     uploads: bool = True
+    blocks: BlockReplies | None = None
     limits: TurnLimits = TurnLimits()

@@ -13,7 +13,7 @@ from uuid import UUID
 from pydantic import JsonValue
 
 from parleyd.contract.asks.ask import Ask, AskKind, AskOrigin
-from parleyd.contract.events import EventBody, FileReturned, TurnEvent
+from parleyd.contract.events import BlocksChecked, EventBody, FileReturned, TurnEvent
 from parleyd.contract.executions import Execution, ToolStart
 from parleyd.contract.messages import Content, Message, MessageDraft
 from parleyd.contract.steps import Step, StepCall
@@ -216,12 +216,17 @@ class Ending:
 
     With `asks` the turn pauses, if the slot is free; `step` then holds the step they came from,
     unless it is journaled already, and `events` what that step has to tell before the ask. `rows`
-    are the rows of calls that were no asks, in event order. `text` is the reply, cleaned, or empty.
+    are the rows of calls that were no asks, in event order. `text` is the reply, cleaned, or empty;
+    `note` is added to its row alone. `sent` is what was sent of it already, by `send_text`, and
+    `blocks` what its check as a document came to.
     With `title_due` false, or where the conversation has a title, the turn is closed at once.
     """
 
     rows: tuple[MessageDraft, ...] = ()
     text: str = ""
+    note: str = ""
+    sent: str | None = None
+    blocks: BlocksChecked | None = None
     step: Step | None = None
     events: tuple[EventBody, ...] = ()
     asks: tuple[CollectedAsk, ...] = ()
@@ -312,6 +317,10 @@ class TurnStore(Protocol):
 
     async def lose_tool(self, turn: OpenedTurn, call: CallPlace) -> tuple[TurnEvent, ...]:
         """Stores that nobody knows what a call came to that this turn had started."""
+        ...
+
+    async def send_text(self, turn: OpenedTurn, text: str) -> tuple[TurnEvent, ...]:
+        """Stores the reply as an event alone, before the turn's rows are (TX-E)."""
         ...
 
     async def keep_partial_text(self, turn: OpenedTurn, partial_text: str) -> None:

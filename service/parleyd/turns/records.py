@@ -8,6 +8,7 @@ from parleyd.contract.asks.ask import Ask
 from parleyd.contract.events import (
     Asked,
     AskResolved,
+    BlocksChecked,
     Done,
     EventBody,
     Failed,
@@ -15,10 +16,11 @@ from parleyd.contract.events import (
     Resumed,
     Started,
     Text,
+    TextReplaced,
     ToolCalled,
     ToolReturned,
 )
-from parleyd.contract.json import storable_json
+from parleyd.contract.json import storable_json, storable_object
 from parleyd.contract.messages import MessageDraft
 from parleyd.contract.text import storable
 from parleyd.contract.turns import TurnResult
@@ -110,7 +112,7 @@ def done_event(result: TurnResult) -> Done:
 def storable_event(body: EventBody) -> EventBody:
     """Returns an event as it can be stored and sent: what both see is the same."""
     match body:
-        case Text():
+        case Text() | TextReplaced():
             return body.model_copy(update={"text": storable(body.text)})
         case ToolCalled():
             return body.model_copy(update={"args": storable_json(body.args)})
@@ -119,6 +121,9 @@ def storable_event(body: EventBody) -> EventBody:
         case FileReturned():
             texts = {"filename": storable(body.filename), "mime_type": storable(body.mime_type)}
             return body.model_copy(update=texts)
+        case BlocksChecked():
+            document = body.document and storable_object(body.document)
+            return body.model_copy(update={"document": document})
         case Started() | AskResolved() | Resumed() | Asked() | Failed() | Done():
             return body
         case _:

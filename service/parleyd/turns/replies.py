@@ -8,6 +8,7 @@ from typing import cast
 import structlog
 
 from parleyd.contract import limits
+from parleyd.contract.events import BlocksChecked
 from parleyd.contract.text import storable, trim
 from parleyd.turns.model import Model
 from parleyd.turns.stops import is_stopped
@@ -19,6 +20,23 @@ TITLE_INSTRUCTIONS = (
 QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("«", "»"), ("„", "“"), ("`", "`"))
 
 log = structlog.stdlib.get_logger()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a turn replies.
+
+    `note` is for the stored row alone, where the model of the next turn reads it. `checked` is what
+    its check as a document came to, `repaired` whether the model mended it.
+    """
+
+    text: str
+    note: str = ""
+    checked: BlocksChecked | None = None
+    repaired: bool = False
+
+
+NO_REPLY = Reply("")
 
 
 def clean_reply(text: str) -> str:

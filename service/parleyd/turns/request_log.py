@@ -12,13 +12,14 @@ from pydantic import JsonValue
 class LoggedRequest:
     """A line of the request log (spec turns 12.1).
 
-    `prompt` is what the person brought, of a retry what the retried turn had.
+    `prompt` is what the person brought, of a retry what the retried turn had. A call of a host
+    action is of no turn.
     """
 
     owner: str
     conversation_id: UUID
-    turn_id: UUID
-    request_type: Literal["general", "title"]
+    turn_id: UUID | None
+    request_type: Literal["general", "title", "ui_action"]
     ai_model: str
     prompt: str
     response: str | None

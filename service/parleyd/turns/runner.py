@@ -48,10 +48,11 @@ from parleyd.turns.model_calls import ModelCaller, Spoken
 from parleyd.turns.owed_calls import claimed_calls, given_up, owed_calls
 from parleyd.turns.partial_text import PartialText
 from parleyd.turns.ports import ChainAsk, ChainContext, EndedTurn, Fenced, Lease
-from parleyd.turns.replies import clean_reply, write_title
+from parleyd.turns.replies import write_title
 from parleyd.turns.shown_files import ShownFiles, bytes_shown
 from parleyd.turns.stops import HandedOver, Stops, TimeOver
 from parleyd.turns.tool_runs import ToolRunner
+from parleyd.turns.turn_reply import TurnReply
 from parleyd.turns.writing import TurnWriter, left_open, stored
 
 STOPPING = "This server is stopping; watch the turn on another one."
@@ -84,13 +85,20 @@ class TurnRun:
         self._live = live
         self._writer = TurnWriter(shared.store, turn, live)
         self._user_text = ""
-        self._reply = ""
+        self._said = ""
         self._partial = PartialText(lambda: live.step_text, self._writer.keep_partial_text)
         self._account = TurnAccount(turn, ready.model.model_id)
         hear = partial(_hear, live, self._partial)
         self._models = ModelCaller(ready.model, self.stops, limits.model_idle_seconds, hear)
+        self._reply = TurnReply(shared, ready, self._writer, self._models, self._account)
         self._tools = ToolRunner(
-            shared.store, turn, self.stops, limits.tool_seconds, self._writer.store, shared.files
+            shared.store,
+            turn,
+            self.stops,
+            limits.tool_seconds,
+            self._writer.store,
+            shared.files,
+            shared.datasets,
         )
         self._files = ShownFiles(shared.files, turn.owner)
         self._asker = Asker(ready.told, turn.surface, shared.options.approval_wordings, shared.ids)
@@ -181,42 +189,56 @@ class TurnRun:
                 done |= _by_place(await self._tools.run(due))
                 asked = {ask.id for ask in context.asks}
                 # With asks off nobody could answer, though the step was accepted with asks on.
+                own = context.steps[len(context.steps) - self._turn.steps_made :]
+                self._reply.remember(own)
                 if asks_on and (asks := await self._asker.asks_of(step, asked)):
-                    return await self._writer.pause(None, asks, ())
+                    return await self._writer.pause(None, asks, (), await self._reply.beside_ask())
                 if never_asked(step.calls, asked):
-                    return await self._writer.finish("", title_due=False)
+                    return await self._finish("")
                 shown |= self._tools.shown
             chain.add(step, answers, done, model, shown)
+        if self._writer.sent is not None:
+            # The last model call is over; the reply was to be mended yet (3.6.2).
+            return await self._finish("")
         steps_left = told.max_steps - self._turn.steps_made
         for step_no in range(chain.step_no + 1, chain.step_no + 1 + steps_left):
             self._check_size(chain.size)
             spoken = await self._call_model(chain.messages)
             judged = await judge.judge(step_no, spoken.calls)
             if not judged.calls:
-                self._reply = clean_reply(spoken.text)
-                break
+                return await self._finish(spoken.text)
             step = self._step(step_no, spoken, judged)
             self._check_size(chain.size + len(step.messages))
+            self._reply.remember([step])
             starts = judged.starts(step_no)
-            if judged.asks and not starts:
-                ended = await self._writer.pause(
-                    step, await self._asker.asks_of(step), judged.events
-                )
+            if judged.asks and not starts and not self._reply.may_go_ahead:
+                asks = await self._asker.asks_of(step)
+                reply = await self._reply.beside_ask()
+                ended = await self._writer.pause(step, asks, judged.events, reply)
                 return self._remembered(ended, chain, judge, step, {})
             self.stops.check()
             await self._writer.journal(step, judged.events, starts)
             done = _by_place(await self._tools.run(claimed_calls(starts, told.host_tools)))
             if judged.asks:
-                ended = await self._writer.pause(None, await self._asker.asks_of(step), ())
+                asks = await self._asker.asks_of(step)
+                ended = await self._writer.pause(None, asks, (), await self._reply.beside_ask())
                 return self._remembered(ended, chain, judge, step, done)
             if never_asked(step.calls, ()):
                 log.warning("approval_impossible", hint="asks are off, so the tool never runs")
                 break
             chain.add(step, {}, done, model, self._tools.shown)
+        return await self._finish("")
+
+    async def _finish(self, said: str) -> EndedTurn:
+        """Ends the turn's work with a reply, if it has one; `said` is what its last step said."""
         self.stops.check()
-        self._shared.chains.forget(self._turn.chain_id, model.provider)
-        title_due = bool(self._reply and self._ready.title_model)
-        return await self._writer.finish(self._reply, title_due=title_due)
+        reply = await self._reply.of(said)
+        self._said = reply.text
+        self._shared.chains.forget(self._turn.chain_id, self._ready.model.provider)
+        title_due = bool(reply.text and self._ready.title_model)
+        return await self._writer.finish(reply, title_due=title_due)
+
+    # ------------------------------------------------------------ the chain
 
     async def _so_far(self) -> tuple[KnownChain, ChainContext]:
         """Returns the beginning of the chain, and what has to be built of it yet."""
@@ -328,7 +350,7 @@ class TurnRun:
         try:
             await self.stops.sure()
             async with self.stops.within():
-                made = await write_title(model, temperature, self._user_text, self._reply)
+                made = await write_title(model, temperature, self._user_text, self._said)
         except TimeOver:
             return None
         request_log = self._shared.request_log

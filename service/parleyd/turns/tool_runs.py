@@ -19,6 +19,7 @@ from parleyd.contract.executions import Execution, ToolStart
 from parleyd.contract.file_types import is_of_type
 from parleyd.contract.json import storable_json
 from parleyd.contract.text import clip, storable
+from parleyd.turns.datasets import Datasets
 from parleyd.turns.file_store import StoreFailed
 from parleyd.turns.files import Files
 from parleyd.turns.model import Shown
@@ -73,6 +74,7 @@ class ToolRunner:
         seconds: float,
         stored: Callable[[Callable[[], Awaitable[Sequence[TurnEvent]]]], Awaitable[None]],
         files: Files | None = None,
+        datasets: Datasets | None = None,
     ) -> None:
         self.shown = dict[int, tuple[Shown, ...]]()
         """The files that the calls of the last step returned, by their places."""
@@ -82,6 +84,7 @@ class ToolRunner:
         self._seconds = seconds
         self._stored = stored
         self._files = files
+        self._datasets = datasets
 
     async def run(self, calls: Iterable[DueCall]) -> list[Execution]:
         """Runs calls side by side and returns what became of each, once all have ended.
@@ -190,7 +193,12 @@ class ToolRunner:
             return _failed(f"{ran if call.again else 'The call did not run.'} {misfit}")
         seconds = self._seconds if tool.seconds is None else tool.seconds
         context = tool_context(
-            self._turn, start.step_no, start.call_index, start.tool_call_id, call.approval_id
+            self._turn,
+            start.step_no,
+            start.call_index,
+            start.tool_call_id,
+            call.approval_id,
+            self._datasets,
         )
         await self._stops.sure(grace=limits.STOP_SECONDS)
         try:

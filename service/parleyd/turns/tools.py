@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from parleyd.contract.surfaces import Surface
 from parleyd.contract.turns import InputKind
+from parleyd.turns.tool_datasets import ToolDatasets
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class ToolContext:
 
     `idempotency_key` is the same for every run of this call, in whatever turn or process: a tool
     that hands it on to what it calls has its effect once. `approval_id` names the approval that let
-    the call run, where it needed one.
+    the call run, where it needed one. `datasets` registers data for charts and tables, while the
+    tool runs and where replies are documents.
     """
 
     owner: str
@@ -41,6 +43,7 @@ class ToolContext:
     tool_call_id: str
     idempotency_key: str
     approval_id: str | None = None
+    datasets: ToolDatasets = field(default_factory=ToolDatasets, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

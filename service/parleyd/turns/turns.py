@@ -248,7 +248,14 @@ def make_live(shared: Deployment, turn: OpenedTurn) -> LiveTurn:
     """Returns a turn that this process writes from now on, made known to those who follow it."""
     lease = turn.lease
     before = turn.earlier[-1].sequence if turn.earlier else 0
-    live = LiveTurn(lease.turn_id, lease.conversation_id, before, shared.followers.wake)
+    blocks = shared.options.blocks
+    live = LiveTurn(
+        lease.turn_id,
+        lease.conversation_id,
+        before,
+        shared.followers.wake,
+        blocks.options if blocks else None,
+    )
     live.append(turn.events)
     shared.followers.add(live)
     return live

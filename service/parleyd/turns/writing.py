@@ -6,12 +6,13 @@ they were numbered (spec turns 3.5, 6.2).
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import structlog
 
 from parleyd.contract.errors import ParleyError, Reason, Unavailable
-from parleyd.contract.events import EventBody, TurnEvent
+from parleyd.contract.events import EventBody, Text, TurnEvent
 from parleyd.contract.executions import Execution, ToolStart
 from parleyd.contract.steps import Step
 from parleyd.contract.text import storable, trim
@@ -27,6 +28,7 @@ from parleyd.turns.ports import (
     OpenedTurn,
     TurnStore,
 )
+from parleyd.turns.replies import NO_REPLY, Reply
 from parleyd.turns.stops import HandedOver
 
 T = TypeVar("T")
@@ -74,34 +76,57 @@ class TurnWriter:
         async with self._writing:
             self._tell(await stored(write))
 
-    async def pause(
-        self, step: Step | None, asks: tuple[CollectedAsk, ...], events: tuple[EventBody, ...]
-    ) -> EndedTurn:
-        """Ends the turn's work with asks; without `step` theirs is journaled already."""
-        rows = tuple(call_rows([*self._events, *events]))
-        return await self._end(Ending(rows=rows, step=step, events=events, asks=asks))
+    @property
+    def sent(self) -> str | None:
+        """Returns the reply, where it was sent before the turn's rows are stored."""
+        sent = [event.text for event in self._events if isinstance(event, Text)]
+        return sent[0] if sent else None
 
-    async def finish(self, reply: str, *, title_due: bool) -> EndedTurn:
+    async def send(self, text: str) -> None:
+        """Sends the reply before the turn's rows are stored, for it may yet be mended."""
+        await self.store(lambda: self._store.send_text(self._turn, text))
+
+    async def pause(
+        self,
+        step: Step | None,
+        asks: tuple[CollectedAsk, ...],
+        events: tuple[EventBody, ...],
+        reply: Reply = NO_REPLY,
+    ) -> EndedTurn:
+        """Ends the turn's work with asks; without `step` theirs is journaled already.
+
+        A turn that asks has no reply, unless what it said beside the ask is a document.
+        """
+        return await self._end(reply, Ending(step=step, events=events, asks=asks))
+
+    async def finish(self, reply: Reply, *, title_due: bool) -> EndedTurn:
         """Ends the turn's work with a reply, which may be empty."""
-        rows = tuple(call_rows(self._events))
-        return await self._end(Ending(rows=rows, text=reply, title_due=title_due))
+        return await self._end(reply, Ending(title_due=title_due))
 
     async def close(self, title: str | None, committed: TurnResult | None = None) -> EndedTurn:
         """Closes a turn whose work has ended; `committed` is what is known of its result."""
         return await self._told(lambda: self._store.close_turn(self._turn, title, committed))
 
     async def fail(self, reason: Reason, partial_text: str) -> EndedTurn:
-        """Fails the turn; what it had said so far is kept."""
+        """Fails the turn; what it had said so far is kept, or the reply that was sent already."""
         error = TurnError(reason=reason, message=ERROR_TEXTS[reason])
-        rows, text = tuple(call_rows(self._events)), trim(storable(partial_text))
+        rows, text = tuple(call_rows(self._events)), trim(storable(self.sent or partial_text))
         return await self._told(lambda: self._store.fail_turn(self._turn, error, rows, text))
 
     async def keep_partial_text(self, text: str) -> None:
         """Stores what the running step has said so far."""
         await self._store.keep_partial_text(self._turn, storable(text))
 
-    async def _end(self, ending: Ending) -> EndedTurn:
-        return await self._told(lambda: self._store.end_turn(self._turn, ending))
+    async def _end(self, reply: Reply, ending: Ending) -> EndedTurn:
+        whole = replace(
+            ending,
+            rows=tuple(call_rows([*self._events, *ending.events])),
+            text=reply.text,
+            note=reply.note,
+            sent=self.sent,
+            blocks=reply.checked,
+        )
+        return await self._told(lambda: self._store.end_turn(self._turn, whole))
 
     async def _told(self, write: Callable[[], Awaitable[EndedTurn]]) -> EndedTurn:
         async with self._writing:

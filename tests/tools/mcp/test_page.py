@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from parleyd.app.settings import load_settings
+from parleyd.app.settings_sources import load_settings
 from parleyd.tools import McpServer, mcp_tools
 from parleyd.turns.tools import RemoteTools, ToolSet
 from tests.tools.mcp.shelves import REPOSITORY, eventually

@@ -112,6 +112,14 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """A file that came with a message or an answer could not be stored. UNAVAILABLE. Metadata: `http_status`."""
     ERROR_REASON_FILES_DISABLED: _ErrorReason.ValueType  # 41
     """The deployment keeps no files, or its file store makes no URLs. UNIMPLEMENTED. Metadata: `http_status`."""
+    ERROR_REASON_BLOCKS_DISABLED: _ErrorReason.ValueType  # 42
+    """Replies are no documents in this deployment. UNIMPLEMENTED. Metadata: `http_status`."""
+    ERROR_REASON_DATASET_NOT_FOUND: _ErrorReason.ValueType  # 43
+    """No such dataset of the caller's, or its time is over. NOT_FOUND."""
+    ERROR_REASON_ACTION_NOT_FOUND: _ErrorReason.ValueType  # 44
+    """No such action of the host. NOT_FOUND."""
+    ERROR_REASON_ACTION_TIMEOUT: _ErrorReason.ValueType  # 45
+    """The host's action took too long. DEADLINE_EXCEEDED."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call or a turn failed.
@@ -212,4 +220,12 @@ ERROR_REASON_ATTACHMENT_UPLOAD_FAILED: ErrorReason.ValueType  # 40
 """A file that came with a message or an answer could not be stored. UNAVAILABLE. Metadata: `http_status`."""
 ERROR_REASON_FILES_DISABLED: ErrorReason.ValueType  # 41
 """The deployment keeps no files, or its file store makes no URLs. UNIMPLEMENTED. Metadata: `http_status`."""
+ERROR_REASON_BLOCKS_DISABLED: ErrorReason.ValueType  # 42
+"""Replies are no documents in this deployment. UNIMPLEMENTED. Metadata: `http_status`."""
+ERROR_REASON_DATASET_NOT_FOUND: ErrorReason.ValueType  # 43
+"""No such dataset of the caller's, or its time is over. NOT_FOUND."""
+ERROR_REASON_ACTION_NOT_FOUND: ErrorReason.ValueType  # 44
+"""No such action of the host. NOT_FOUND."""
+ERROR_REASON_ACTION_TIMEOUT: ErrorReason.ValueType  # 45
+"""The host's action took too long. DEADLINE_EXCEEDED."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

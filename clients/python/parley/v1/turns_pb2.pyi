@@ -255,6 +255,103 @@ class TurnError(_message.Message):
 Global___TurnError: _TypeAlias = TurnError  # noqa: Y015
 
 @_typing.final
+class RunBlockActionRequest(_message.Message):
+    """Calls an action of the host, as a button of a document does."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONVERSATION_ID_FIELD_NUMBER: _builtins.int
+    MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    BLOCK_ID_FIELD_NUMBER: _builtins.int
+    ELEMENT_ID_FIELD_NUMBER: _builtins.int
+    ACTION_FIELD_NUMBER: _builtins.int
+    PAYLOAD_JSON_FIELD_NUMBER: _builtins.int
+    conversation_id: _builtins.str
+    """Names the conversation."""
+    message_id: _builtins.str
+    """Names the message that shows the document."""
+    block_id: _builtins.str
+    """Names the block of actions."""
+    element_id: _builtins.str
+    """Names the button."""
+    action: _builtins.str
+    """Names the action, as the button's callback does."""
+    payload_json: _builtins.str
+    """Holds the callback's payload as JSON text; an empty one when left out."""
+    def __init__(
+        self,
+        *,
+        conversation_id: _builtins.str = ...,
+        message_id: _builtins.str = ...,
+        block_id: _builtins.str = ...,
+        element_id: _builtins.str = ...,
+        action: _builtins.str = ...,
+        payload_json: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "block_id", b"block_id", "conversation_id", b"conversation_id", "element_id", b"element_id", "message_id", b"message_id", "payload_json", b"payload_json"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RunBlockActionRequest: _TypeAlias = RunBlockActionRequest  # noqa: Y015
+
+@_typing.final
+class RunBlockActionResponse(_message.Message):
+    """What an action came to. Nothing of it is stored in the conversation."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    class _Replace:
+        ValueType = _typing.NewType("ValueType", _builtins.int)
+        V: _TypeAlias = ValueType  # noqa: Y015
+
+    class _ReplaceEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[RunBlockActionResponse._Replace.ValueType], _builtins.type):
+        DESCRIPTOR: _descriptor.EnumDescriptor
+        REPLACE_UNSPECIFIED: RunBlockActionResponse._Replace.ValueType  # 0
+        """Of nothing: show them beside it."""
+        REPLACE_BLOCK: RunBlockActionResponse._Replace.ValueType  # 1
+        """Of the block of actions."""
+        REPLACE_MESSAGE: RunBlockActionResponse._Replace.ValueType  # 2
+        """Of the whole message."""
+
+    class Replace(_Replace, metaclass=_ReplaceEnumTypeWrapper):
+        """What the blocks take the place of."""
+
+    REPLACE_UNSPECIFIED: RunBlockActionResponse.Replace.ValueType  # 0
+    """Of nothing: show them beside it."""
+    REPLACE_BLOCK: RunBlockActionResponse.Replace.ValueType  # 1
+    """Of the block of actions."""
+    REPLACE_MESSAGE: RunBlockActionResponse.Replace.ValueType  # 2
+    """Of the whole message."""
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    BLOCKS_FIELD_NUMBER: _builtins.int
+    REPLACE_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """Is a message to show, if it is not empty."""
+    replace: Global___RunBlockActionResponse.Replace.ValueType
+    """Says what the blocks take the place of."""
+    @_builtins.property
+    def blocks(self) -> _blocks_pb2.BlockDocument:
+        """Is a document to show."""
+
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        blocks: _blocks_pb2.BlockDocument | None = ...,
+        replace: Global___RunBlockActionResponse.Replace.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["blocks", b"blocks"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blocks", b"blocks", "replace", b"replace", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RunBlockActionResponse: _TypeAlias = RunBlockActionResponse  # noqa: Y015
+
+@_typing.final
 class TurnEvent(_message.Message):
     """Something that happened in a turn."""
 

@@ -57,6 +57,11 @@ class TurnServiceStub:
                 request_serializer=parley_dot_v1_dot_turns__pb2.GetTurnRequest.SerializeToString,
                 response_deserializer=parley_dot_v1_dot_turns__pb2.GetTurnResponse.FromString,
                 _registered_method=True)
+        self.RunBlockAction = channel.unary_unary(
+                '/parley.v1.TurnService/RunBlockAction',
+                request_serializer=parley_dot_v1_dot_turns__pb2.RunBlockActionRequest.SerializeToString,
+                response_deserializer=parley_dot_v1_dot_turns__pb2.RunBlockActionResponse.FromString,
+                _registered_method=True)
         self.ListPendingAsks = channel.unary_unary(
                 '/parley.v1.TurnService/ListPendingAsks',
                 request_serializer=parley_dot_v1_dot_turns__pb2.ListPendingAsksRequest.SerializeToString,
@@ -116,6 +121,17 @@ class TurnServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RunBlockAction(self, request, context):
+        """Calls an action of the host for a button of a document. The server checks name and payload; the ids are not compared
+        with what is stored. Pending asks are not touched. A repeat calls the action again.
+
+        Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, ACTION_NOT_FOUND, ACTION_TIMEOUT,
+        BLOCKS_DISABLED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListPendingAsks(self, request, context):
         """Lists the caller's pending asks over all conversations, newest first.
 
@@ -147,6 +163,11 @@ def add_TurnServiceServicer_to_server(servicer, server):
                     servicer.GetTurn,
                     request_deserializer=parley_dot_v1_dot_turns__pb2.GetTurnRequest.FromString,
                     response_serializer=parley_dot_v1_dot_turns__pb2.GetTurnResponse.SerializeToString,
+            ),
+            'RunBlockAction': grpc.unary_unary_rpc_method_handler(
+                    servicer.RunBlockAction,
+                    request_deserializer=parley_dot_v1_dot_turns__pb2.RunBlockActionRequest.FromString,
+                    response_serializer=parley_dot_v1_dot_turns__pb2.RunBlockActionResponse.SerializeToString,
             ),
             'ListPendingAsks': grpc.unary_unary_rpc_method_handler(
                     servicer.ListPendingAsks,
@@ -265,6 +286,33 @@ class TurnService:
             '/parley.v1.TurnService/GetTurn',
             parley_dot_v1_dot_turns__pb2.GetTurnRequest.SerializeToString,
             parley_dot_v1_dot_turns__pb2.GetTurnResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RunBlockAction(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/parley.v1.TurnService/RunBlockAction',
+            parley_dot_v1_dot_turns__pb2.RunBlockActionRequest.SerializeToString,
+            parley_dot_v1_dot_turns__pb2.RunBlockActionResponse.FromString,
             options,
             channel_credentials,
             insecure,

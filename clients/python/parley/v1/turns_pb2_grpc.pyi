@@ -66,6 +66,13 @@ class TurnServiceStub:
 
     Reasons: INVALID_REQUEST, TURN_ID_REQUIRED, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, TURN_NOT_FOUND.
     """
+    RunBlockAction: _grpc.UnaryUnaryMultiCallable[_turns_pb2.RunBlockActionRequest, _turns_pb2.RunBlockActionResponse]
+    """Calls an action of the host for a button of a document. The server checks name and payload; the ids are not compared
+    with what is stored. Pending asks are not touched. A repeat calls the action again.
+
+    Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, ACTION_NOT_FOUND, ACTION_TIMEOUT,
+    BLOCKS_DISABLED.
+    """
     ListPendingAsks: _grpc.UnaryUnaryMultiCallable[_turns_pb2.ListPendingAsksRequest, _turns_pb2.ListPendingAsksResponse]
     """Lists the caller's pending asks over all conversations, newest first.
 
@@ -109,6 +116,13 @@ class TurnServiceAsyncStub(TurnServiceStub):
     """Reads where a turn stands, and how it ended.
 
     Reasons: INVALID_REQUEST, TURN_ID_REQUIRED, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, TURN_NOT_FOUND.
+    """
+    RunBlockAction: _aio.UnaryUnaryMultiCallable[_turns_pb2.RunBlockActionRequest, _turns_pb2.RunBlockActionResponse]  # type: ignore[assignment]
+    """Calls an action of the host for a button of a document. The server checks name and payload; the ids are not compared
+    with what is stored. Pending asks are not touched. A repeat calls the action again.
+
+    Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, ACTION_NOT_FOUND, ACTION_TIMEOUT,
+    BLOCKS_DISABLED.
     """
     ListPendingAsks: _aio.UnaryUnaryMultiCallable[_turns_pb2.ListPendingAsksRequest, _turns_pb2.ListPendingAsksResponse]  # type: ignore[assignment]
     """Lists the caller's pending asks over all conversations, newest first.
@@ -174,6 +188,19 @@ class TurnServiceServicer(metaclass=_abc_1.ABCMeta):
         """Reads where a turn stands, and how it ended.
 
         Reasons: INVALID_REQUEST, TURN_ID_REQUIRED, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, TURN_NOT_FOUND.
+        """
+
+    @_abc_1.abstractmethod
+    def RunBlockAction(
+        self,
+        request: _turns_pb2.RunBlockActionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_turns_pb2.RunBlockActionResponse, _abc.Awaitable[_turns_pb2.RunBlockActionResponse]]:
+        """Calls an action of the host for a button of a document. The server checks name and payload; the ids are not compared
+        with what is stored. Pending asks are not touched. A repeat calls the action again.
+
+        Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, ACTION_NOT_FOUND, ACTION_TIMEOUT,
+        BLOCKS_DISABLED.
         """
 
     @_abc_1.abstractmethod

@@ -18,10 +18,12 @@ from parley.v1.turns_pb2 import (
     WatchTurnRequest,
 )
 from parleyd.app.chat.answering import read_answer
+from parleyd.app.chat.blocks.offers import read_after_offer
 from parleyd.app.chat.menus import PersonInput, Sheet
 from parleyd.app.chat.past import latest_lines
 from parleyd.app.chat.previews import ReplyPreview
 from parleyd.app.chat.questions import OpenQuestion, question_of, told
+from parleyd.app.chat.replies import Replies
 from parleyd.app.chat.retrying import read_after_failure, try_again
 from parleyd.app.chat.sheets import sheet_of
 from parleyd.app.chat.terminal import Terminal
@@ -29,6 +31,9 @@ from parleyd.app.chat.tool_results import told_file, told_outcome
 
 PATIENCE_SECONDS: Final = 60.0
 """How long a turn is tried for while no server says a word, as one that starts again does not."""
+
+_BEFORE_BLOCKS: Final = frozenset({"text", "text_replaced", "ask", "resumed", "blocks"})
+"""What comes between a reply and the verdict on it (spec turns 6.1)."""
 
 _ELSEWHERE: Final = {
     "ASK_NOT_PENDING": "This question was answered or dropped elsewhere.",
@@ -60,6 +65,7 @@ class Chat:
         self._patience = patience
         self._conversation_id = ""
         self._title = ""
+        self._replies = Replies(terminal)
         self._sheet: Sheet | None = None
         self._failed_turn_id = ""
         """Names the failed turn that may be tried again; empty where there is none."""
@@ -114,9 +120,10 @@ class Chat:
         running_turn_id = await self._reload()
         for line in await latest_lines(self._client, self._conversation_id, running_turn_id):
             if line.type == Message.TYPE_USER:
+                self._replies.withdraw()
                 self._terminal.say(f"› {line.text}")
                 continue
-            self._terminal.show_reply(line.text)
+            self._replies.show_past(line)
             if line.status == Message.STATUS_ERROR:
                 self._terminal.say("The agent got no further.")
         if running_turn_id:
@@ -131,6 +138,8 @@ class Chat:
             return await read_answer(self._terminal, self._sheet, others)
         if failed:
             return await read_after_failure(self._terminal, failed)
+        if offered := self._replies.offered:
+            return await read_after_offer(self._terminal, offered)
         return await self._terminal.read_message()
 
     async def _take_turn(self, said: PersonInput) -> None:
@@ -162,10 +171,14 @@ class Chat:
     async def _show(self, event: TurnEvent, preview: ReplyPreview) -> None:
         if event.sequence:
             preview.drop()  # what is stored comes whole (spec turns 6.5)
-        match event.WhichOneof("event"):
+        kind = event.WhichOneof("event")
+        if event.sequence and kind not in _BEFORE_BLOCKS:
+            self._replies.release()
+        match kind:
             case "started":
                 self._conversation_id = event.started.conversation_id
                 self._failed_turn_id = ""
+                self._replies.withdraw()
             case "ask_resolved":
                 self._sheet = None
             case "text_preview":
@@ -175,9 +188,9 @@ class Chat:
             case "resumed":
                 self._terminal.say("The agent was interrupted and goes on.")
             case "text":
-                self._terminal.show_reply(event.text.text)
+                self._replies.show(event.text.text)
             case "text_replaced":
-                self._terminal.show_reply(event.text_replaced.text)
+                self._replies.show(event.text_replaced.text)
             case "tool_call":
                 # It may still have to be approved.
                 self._terminal.say(f"The agent calls {event.tool_call.tool_name}.")
@@ -192,8 +205,10 @@ class Chat:
                 self._terminal.show_fault(event.error.message)
             case "done":
                 await self._finish(event)
-            case "blocks" | "blocks_preview":
-                pass  # the text says it all
+            case "blocks":
+                self._replies.judge(event.blocks)
+            case "blocks_preview":
+                preview.show(event.blocks_preview.document)
             case None:
                 pass
 
@@ -209,6 +224,7 @@ class Chat:
 
     async def _explain(self, fault: ParleyError) -> None:
         """Shows a refusal, and where the conversation stands now."""
+        self._replies.release()
         elsewhere = _ELSEWHERE.get(fault.reason)
         if elsewhere:
             self._terminal.say(elsewhere)

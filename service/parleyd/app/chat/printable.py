@@ -23,6 +23,11 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub("", text)
 
 
+def in_a_line(text: str) -> str:
+    """Returns `text`, printable, in a single line: for what stands in a frame or beside others."""
+    return " ".join(printable(text).split())
+
+
 def visible(text: str) -> str:
     """Returns `text` with all that nobody sees as escapes like those of JSON, but for line breaks.
 

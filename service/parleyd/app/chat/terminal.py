@@ -15,7 +15,9 @@ from rich.markdown import Markdown
 from rich.panel import Panel
 from rich.text import Text
 
+from parley.v1.blocks_pb2 import BlockDocument
 from parley.v1.turns_pb2 import PromptInput
+from parleyd.app.chat.blocks.documents import drawn_document
 from parleyd.app.chat.editor import EditorFailed, EditorMissing, edited, editor_command
 from parleyd.app.chat.previews import ReplyPreview
 from parleyd.app.chat.printable import printable
@@ -138,6 +140,16 @@ class Terminal:
     def show_reply(self, text: str) -> None:
         """Shows a reply; Markdown in it is drawn, addresses stay in sight."""
         self._console.print(Markdown(printable(text), hyperlinks=False))
+        self._console.print()
+
+    def show_document(self, document: BlockDocument) -> None:
+        """Shows a reply as blocks."""
+        self._console.print(drawn_document(document))
+        self._console.print()
+
+    def show_source(self, text: str) -> None:
+        """Shows a document as it is written."""
+        self._console.print(Text(printable(text)))
         self._console.print()
 
     def show_fault(self, text: str, fixes: Sequence[str] = ()) -> None:

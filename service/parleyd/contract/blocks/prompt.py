@@ -28,6 +28,12 @@ from parleyd.contract.blocks.images import usable_hosts
 from parleyd.contract.blocks.options import BlockOptions
 from parleyd.contract.blocks.records import ChildrenForm, Field, ListForm, RecordForm
 
+HEADING: Final = "## The form of your reply"
+"""Begins what the model is told about documents: a system prompt without it wants none."""
+
+NO_HTML: Final = "There are no `html` blocks here: do not emit any."
+"""Stands there where no HTML is allowed."""
+
 EXAMPLE_WITH_DATA: Final = """\
 v: 1
 datasets:
@@ -114,7 +120,7 @@ def prompt_section(options: BlockOptions) -> str:
 def _blocks(*, html: bool) -> str:
     shown = [name for name in BLOCK.records if html or name != "html"]
     lines = "\n".join(_line(name, BLOCK.records[name], _NOTES.get(name)) for name in shown)
-    off = "" if html else "\n\nThere are no `html` blocks here: do not emit any."
+    off = "" if html else f"\n\n{NO_HTML}"
     return f"""\
 ### Blocks
 
@@ -211,7 +217,7 @@ def _brief(form: Form) -> str:
 
 
 _DOCUMENT: Final = f"""\
-## The form of your reply
+{HEADING}
 
 Your entire reply is one document, and nothing else: no text before or after it, and no text \
 before a tool call. It is a mapping in YAML 1.2 or JSON with the keys `v`, `datasets` and \

@@ -1,7 +1,8 @@
 """The demo agent as a model.
 
 It decides from the messages alone, on the code path of every scripted model. A prompt makes it call
-one tool at most; whatever comes back, it replies.
+one tool at most; whatever comes back, it replies. Where the system prompt wants documents, every
+reply is one.
 """
 
 import asyncio
@@ -10,8 +11,11 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Final
 
+from parleyd.contract.blocks.prompt import HEADING, NO_HTML
 from parleyd.models.demo.contents import SeenFile, seen_files
 from parleyd.models.demo.documents import DOCUMENTS, files_told
+from parleyd.models.demo.reply import Reply
+from parleyd.models.demo.reports import report_in
 from parleyd.models.demo.small_talk import small_talk
 from parleyd.models.demo.wish import Wish
 from parleyd.models.demo.wishes import wish_in
@@ -76,25 +80,44 @@ class DemoModel(PlayedModel):
 
 
 def _decide(call: ModelCall) -> ScriptedStep:
+    match _next(call):
+        case Reply() as reply if HEADING in (call.system or ""):
+            return _spoken(reply.document.written())
+        case Reply() as reply:
+            return _spoken(reply.text)
+        case Call() as tool:
+            return [tool]
+
+
+def _next(call: ModelCall) -> Reply | Call:
+    """Returns what the agent says, or the call that it makes first."""
     prompt = last_prompt(call.messages)
     wish, asked = wish_in(prompt) or (None, None)
     if since := after_prompt(call.messages):
-        return _spoken(_reply_to_result(wish, since[-1]))
+        return _reply_to_result(wish, since[-1])
     if (wish is None or wish is DOCUMENTS) and (files := _attached(call)):
-        return _spoken(_set_aside(call) + files_told(files))
+        return Reply(files_told(files)).after(_set_aside(call))
     if wish is None or asked is None:
-        return _spoken(_set_aside(call) + small_talk(prompt))
+        return _talk(call, prompt).after(_set_aside(call))
     if call.tool_choice == "none" or not wish.fits(call):
-        return _spoken(wish.in_words)
-    return [Call(wish.tool, wish.args(asked))]
+        return Reply(wish.in_words)
+    return Call(wish.tool, wish.args(asked))
 
 
-def _reply_to_result(wish: Wish | None, message: ScriptedMessage) -> str:
+def _talk(call: ModelCall, prompt: str) -> Reply:
+    """Replies to a prompt that is no wish; what can be shown at all takes a document."""
+    system = call.system or ""
+    if HEADING in system and (shown := report_in(prompt, html=NO_HTML not in system)):
+        return Reply("", shown)
+    return small_talk(prompt)
+
+
+def _reply_to_result(wish: Wish | None, message: ScriptedMessage) -> Reply:
     """Replies to what became of the call that the prompt led to."""
     for outcome in message.parts:
         if wish and isinstance(outcome, ToolOutcome) and outcome.name == wish.tool:
             return wish.reply_to(outcome)
-    return "That is all I can do here."
+    return Reply("That is all I can do here.")
 
 
 def _attached(call: ModelCall) -> tuple[SeenFile, ...]:
@@ -111,7 +134,7 @@ def _set_aside(call: ModelCall) -> str:
     for outcome in as_message(before[0]).parts:
         match outcome:
             case ToolOutcome(value={"action": "cancel", "reason": "user_sent_message"}):
-                return "I set my question aside. "
+                return "I set my question aside."
             case _:
                 pass
     return ""

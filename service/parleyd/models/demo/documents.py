@@ -7,6 +7,7 @@ from typing import Final
 from parleyd.contract.json import JsonObject, objects_at, string_at, whole_at
 from parleyd.models.demo.contents import SeenFile, seen_files
 from parleyd.models.demo.question import Question
+from parleyd.models.demo.reply import Reply
 from parleyd.models.demo.words import counted, first_of
 from parleyd.turns.model import ToolOutcome
 
@@ -16,10 +17,10 @@ _NAMED: Final = 3
 class FilesQuestion(Question):
     """A question for files. The reply is about the files themselves, as far as they are shown."""
 
-    def reply_to(self, outcome: ToolOutcome) -> str:
+    def reply_to(self, outcome: ToolOutcome) -> Reply:
         """Returns what the agent says to the files that came, or to an answer without any."""
         if files := seen_files(outcome.shown):
-            return files_told(files)
+            return Reply(files_told(files))
         return super().reply_to(outcome)
 
 

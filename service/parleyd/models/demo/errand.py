@@ -8,6 +8,8 @@ from pydantic import JsonValue
 
 from parleyd.contract.asks.kinds import TOOL_PREFIX
 from parleyd.contract.json import JsonObject
+from parleyd.models.demo.document import Document
+from parleyd.models.demo.reply import Reply
 from parleyd.turns.model import ModelCall, ToolOutcome
 
 
@@ -17,6 +19,7 @@ class Errand:
 
     The groups of `asked_for` are the arguments by name. `done` replies to the tool's result.
     `denied` replies to a person who does not approve; a tool that needs nobody's approval has none.
+    `shown` is the result as a document, where words are not enough for it.
     """
 
     tool: str
@@ -24,6 +27,7 @@ class Errand:
     in_words: str
     done: Callable[[JsonObject], str]
     denied: str | None = None
+    shown: Callable[[JsonObject], Document | None] | None = None
 
     def args(self, asked: re.Match[str]) -> dict[str, JsonValue]:
         """Returns what the person said in the places that are arguments."""
@@ -36,10 +40,13 @@ class Errand:
             return False
         return self.tool in names
 
-    def reply_to(self, outcome: ToolOutcome) -> str:
+    def reply_to(self, outcome: ToolOutcome) -> Reply:
         """Returns what the agent says to a result, to a denial, or to a tool that failed."""
         if outcome.denied is not None:
-            return self.denied or self.in_words
+            return Reply(self.denied or self.in_words)
         if outcome.error is not None:
-            return f"That did not work. {outcome.error}"
-        return self.done(outcome.value) if isinstance(outcome.value, dict) else "That is done."
+            return Reply(f"That did not work. {outcome.error}")
+        if not isinstance(outcome.value, dict):
+            return Reply("That is done.")
+        shown = self.shown(outcome.value) if self.shown else None
+        return Reply(self.done(outcome.value), shown)

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from parleyd.contract.asks.kind import AskKind
 from parleyd.contract.asks.kinds import tool_name
 from parleyd.contract.json import JsonObject, object_at
+from parleyd.models.demo.reply import Reply
 from parleyd.turns.model import ModelCall, Tool, ToolOutcome
 
 
@@ -41,20 +42,20 @@ class Question:
         """Tells whether it can be asked: a small surface narrows what a tool takes."""
         return any(self._taken_by(tool) for tool in call.tools)
 
-    def reply_to(self, outcome: ToolOutcome) -> str:
+    def reply_to(self, outcome: ToolOutcome) -> Reply:
         """Returns what the agent says to an answer; without one, what it says in place of asking.
 
         There is none where the call did not reach the person.
         """
         match outcome.value:
             case {"action": "accept", "content": dict(content)}:
-                return self.accepted(content)
+                return Reply(self.accepted(content))
             case {"action": "decline"}:
-                return self.declined
+                return Reply(self.declined)
             case {"action": "cancel"}:
-                return self.cancelled
+                return Reply(self.cancelled)
             case _:
-                return self.in_words
+                return Reply(self.in_words)
 
     def _taken_by(self, tool: Tool) -> bool:
         if tool.name != self.tool:

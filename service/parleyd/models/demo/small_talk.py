@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from parleyd.models.demo.document import Document, spoken, suggestions
+from parleyd.models.demo.reply import Reply
 from parleyd.models.demo.words import quoted
 
 _GREETING = re.compile(r"^(hi|hello|hey|good (morning|afternoon|evening)|greetings)\b")
@@ -12,8 +14,14 @@ _HELP = re.compile(r"\b(help|what can you do|who are you|how do(es)? (you|this) 
 _WISHES: Final = "“set up my plan”, “what is on my list?” or “book a table”"
 
 
-def small_talk(prompt: str) -> str:
-    """Returns a short reply to a prompt that is no wish."""
+def small_talk(prompt: str) -> Reply:
+    """Returns a short reply to a prompt that is no wish, with what else one could say."""
+    text = _said(prompt)
+    buttons = suggestions("Set up my plan", "What is on my list?", "Show my sales")
+    return Reply(text, Document((spoken(text), buttons)))
+
+
+def _said(prompt: str) -> str:
     text = prompt.strip()
     folded = text.casefold()
     if _GREETING.search(folded):

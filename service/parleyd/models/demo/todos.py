@@ -4,7 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from parleyd.contract.blocks.limits import DATASET_ROWS
 from parleyd.contract.json import JsonObject, flag_at, objects_at, string_at, strings_at
+from parleyd.models.demo.document import Document, cell, dataset, suggestions
 from parleyd.models.demo.errand import Errand
 from parleyd.models.demo.words import first_of, quoted
 
@@ -28,6 +30,41 @@ def _listed(result: JsonObject) -> str:
     if texts[True]:
         said.append(f"Completed: {_named(texts[True])}.")
     return " ".join(said)
+
+
+def _tabled(result: JsonObject) -> Document | None:
+    """Returns the list as a table; an empty one is not worth it."""
+    todos = objects_at(result, "todos")
+    if not todos:
+        return None
+    completed = sum(flag_at(todo, "done") is True for todo in todos)
+    suggested = ["Delete my completed todos"] if completed else ["Add milk to my list"]
+    return Document(
+        blocks=(
+            {"type": "heading", "text": "Your list"},
+            {
+                "type": "columns",
+                "children": [
+                    {"type": "metric", "label": "To do", "value": str(len(todos) - completed)},
+                    {"type": "metric", "label": "Completed", "value": str(completed)},
+                ],
+            },
+            {"type": "table", "id": "todos_table", "data": "todos"},
+            suggestions(*suggested),
+        ),
+        datasets={
+            "todos": dataset(
+                {"todo": "string", "state": "string"},
+                [
+                    (
+                        cell(string_at(todo, "text") or ""),
+                        "completed" if flag_at(todo, "done") else "open",
+                    )
+                    for todo in todos[:DATASET_ROWS]
+                ],
+            )
+        },
+    )
 
 
 def _added(result: JsonObject) -> str:
@@ -56,6 +93,7 @@ LISTING: Final = Errand(
     ),
     in_words="I'd look at your todo list, but here I have no tool that reads it.",
     done=_listed,
+    shown=_tabled,
 )
 
 ADDITION: Final = Errand(

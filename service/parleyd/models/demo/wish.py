@@ -5,6 +5,7 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
+from parleyd.models.demo.reply import Reply
 from parleyd.turns.model import ModelCall, ToolOutcome
 
 
@@ -38,6 +39,6 @@ class Wish(Protocol):
         """Tells whether the call can be made, with the tools that there are."""
         ...
 
-    def reply_to(self, outcome: ToolOutcome) -> str:
+    def reply_to(self, outcome: ToolOutcome) -> Reply:
         """Returns what the agent says to what became of the call."""
         ...
