@@ -15,13 +15,17 @@ from mimetypes import guess_type
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
-from grpc import aio
+from grpc import StatusCode, aio
 
 from parley.client import Client, error_of
 from parley.v1 import files_pb2 as pb
 
 CHUNK_BYTES: Final = 64 * 1024
 """Files are sent in pieces of this size."""
+STATUS_TRIES: Final = 4
+
+_STATUS_LOST: Final = (StatusCode.INTERNAL, "Internal error from Core")
+"""How grpc.aio fails a call whose status it has lost."""
 
 
 class Download(NamedTuple):
@@ -71,12 +75,25 @@ async def upload_file(
             sha256=digest.digest(),
             request_id=request_id,
         )
+        return await _uploaded(client, header, content)
+
+
+async def _uploaded(client: Client, header: pb.FileHeader, content: BinaryIO) -> pb.File:
+    """Sends a file, and once more where grpc lost what the server says of it.
+
+    A server refuses a file while it still comes. A write that meets the end of the call before its
+    status is there makes grpc forget the status. Nothing was kept then: all of a file has to come.
+    """
+    for tries in range(STATUS_TRIES, 0, -1):
         content.seek(0)
         try:
             response = await client.files.UploadFile(_requests(header, content))
         except aio.AioRpcError as failed:
+            if tries > 1 and (failed.code(), failed.details()) == _STATUS_LOST:
+                continue
             raise error_of(failed) from failed
-    return response.file
+        return response.file
+    raise AssertionError("the last try returns or raises")
 
 
 async def download_file(client: Client, file_id: str) -> Download:
