@@ -93,7 +93,7 @@ SHOWN: list[tuple[dict[str, JsonValue], tuple[str, ...]]] = [
         actions(
             "do",
             button("a", {"kind": "reply", "text": "Show all"}),
-            button("b", {"kind": "open", "url": "https://library.example"}),
+            button("b", {"kind": "open", "url": "https://books.example"}),
             button("c", {"kind": "open", "route": "/loans"}),
             button("d", {"kind": "select", "target": "loans", "data": "d"}),
             button("e", {"kind": "callback", "name": "renew"}),
@@ -106,7 +106,7 @@ SHOWN: list[tuple[dict[str, JsonValue], tuple[str, ...]]] = [
         ),
         (
             "[ Go ] says “Show all”",
-            "[ Go ] opens https://library.example",
+            "[ Go ] opens https://books.example",
             "[ Go ] opens /loans",
             "[ Go ] shows d in loans",
             "[ Go ] calls the app: renew",

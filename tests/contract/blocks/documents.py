@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from parleyd.contract.blocks.options import BlockOptions
 from parleyd.contract.blocks.validation import validate
 
-LENIENT: Final = BlockOptions(html=True, image_hosts=("img.library.example",))
+LENIENT: Final = BlockOptions(html=True, image_hosts=("img.books.example",))
 """What valid documents by hypothesis need."""
 
 
@@ -100,7 +100,7 @@ LEAVES: Final = st.one_of(
         {
             "type": "image",
             "alt": _TEXTS,
-            "src": st.sampled_from(["file:1", "data:image/png;x", "https://img.library.example/1"]),
+            "src": st.sampled_from(["file:1", "data:image/png;x", "https://img.books.example/1"]),
         }
     ),
     _with({"type": "details", "title": _TEXTS, "text": _TEXTS}),

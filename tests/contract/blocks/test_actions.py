@@ -26,10 +26,10 @@ def _segmented(target: str) -> Any:
 @pytest.mark.parametrize(
     ("action", "right"),
     [
-        ({"kind": "open", "url": "https://library.example/"}, True),
+        ({"kind": "open", "url": "https://books.example/"}, True),
         ({"kind": "open", "route": "/loans"}, True),
         ({"kind": "open"}, False),
-        ({"kind": "open", "url": "https://library.example/", "route": "/loans"}, False),
+        ({"kind": "open", "url": "https://books.example/", "route": "/loans"}, False),
     ],
 )
 def test_open_has_exactly_one_address(action: Any, right: bool) -> None:  # noqa: FBT001 (a table)

@@ -8,7 +8,7 @@ from parleyd.contract.blocks.images import usable_hosts
 from parleyd.contract.blocks.options import BlockOptions
 from tests.contract.blocks.documents import document, errors
 
-HOSTS = ("img.library.example", "CDN.Library.example")
+HOSTS = ("img.books.example", "CDN.Books.example")
 
 
 def _is_allowed(source: str, hosts: tuple[str, ...] = HOSTS) -> bool:
@@ -27,13 +27,13 @@ def _is_allowed(source: str, hosts: tuple[str, ...] = HOSTS) -> bool:
         "data:image/png;base64,AAAA",
         "DATA:Image/svg+xml,<svg/>",
         "data:image/",
-        "https://img.library.example",
-        "HTTPS://IMG.library.EXAMPLE/17.jpg",
-        "https://cdn.library.example?x=1",
-        "https://img.library.example#a",
-        "https://img.library.example:8443/17.jpg",
-        "https://img.library.example:0",
-        "https://img.library.example/a b\u2028ü@evil.example",
+        "https://img.books.example",
+        "HTTPS://IMG.books.EXAMPLE/17.jpg",
+        "https://cdn.books.example?x=1",
+        "https://img.books.example#a",
+        "https://img.books.example:8443/17.jpg",
+        "https://img.books.example:0",
+        "https://img.books.example/a b\u2028ü@evil.example",
     ],
 )
 def test_an_allowed_source(source: str) -> None:
@@ -51,39 +51,39 @@ def test_an_allowed_source(source: str) -> None:
         "data:text/html,x",
         "data:image",
         " data:image/png",
-        "http://img.library.example/17.jpg",
-        "//img.library.example/17.jpg",
+        "http://img.books.example/17.jpg",
+        "//img.books.example/17.jpg",
         "/17.jpg",
-        "https:/img.library.example/17.jpg",
-        "https:img.library.example",
+        "https:/img.books.example/17.jpg",
+        "https:img.books.example",
         "https://",
-        "https:///img.library.example",
-        " https://img.library.example/",
-        "https://img.library.example ",
+        "https:///img.books.example",
+        " https://img.books.example/",
+        "https://img.books.example ",
         "https://evil.example/",
-        "https://evil.example/img.library.example",
-        "https://img.library.example.evil.example/",
-        "https://a.img.library.example/",
-        "https://img.library.example./",
-        "https://img.library.example@evil.example/",
-        "https://user@img.library.example/",
-        "https://user:pass@img.library.example/",
-        "https://img.library.example:/",
-        "https://img.library.example:123456/",
-        "https://img.library.example:a/",
-        "https://img.library.example\\@evil.example/",
-        "https://img.library.example/a\\b",
-        "https://img.library.example/\n",
-        "https://img.library.example/\ta",
-        "https://img.library.example/\x7f",
-        "https://img.library.example\n",
-        "https://img%2elibrary.example/",
-        "https://ımg.library.example/",
-        "https://img。library.example/",
+        "https://evil.example/img.books.example",
+        "https://img.books.example.evil.example/",
+        "https://a.img.books.example/",
+        "https://img.books.example./",
+        "https://img.books.example@evil.example/",
+        "https://user@img.books.example/",
+        "https://user:pass@img.books.example/",
+        "https://img.books.example:/",
+        "https://img.books.example:123456/",
+        "https://img.books.example:a/",
+        "https://img.books.example\\@evil.example/",
+        "https://img.books.example/a\\b",
+        "https://img.books.example/\n",
+        "https://img.books.example/\ta",
+        "https://img.books.example/\x7f",
+        "https://img.books.example\n",
+        "https://img%2ebooks.example/",
+        "https://ımg.books.example/",
+        "https://img。books.example/",
         "https://[::1]/",
-        "httpſ://img.library.example/",
+        "httpſ://img.books.example/",
         "javascript:alert(1)",
-        "blob:https://img.library.example/1",
+        "blob:https://img.books.example/1",
         "*",
     ],
 )
@@ -92,13 +92,13 @@ def test_a_source_that_is_not_allowed(source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "entry", ["", " ", "*", "*.library.example", "img.library.example:443", "img.library.example/"]
+    "entry", ["", " ", "*", "*.books.example", "img.books.example:443", "img.books.example/"]
 )
 def test_an_entry_that_is_no_host_matches_nothing(entry: str) -> None:
     assert usable_hosts((entry,)) == ()
     for source in (
-        "https://img.library.example/",
-        "https://img.library.example:443/",
+        "https://img.books.example/",
+        "https://img.books.example:443/",
         "https://*/",
     ):
         assert not _is_allowed(source, (entry,))
@@ -108,16 +108,16 @@ def test_an_entry_beyond_ascii_does_not_match_its_lower_case() -> None:
     assert not _is_allowed("https://kran.example/", ("\u212aran.example",))
 
 
-@pytest.mark.parametrize("hosts", [(), ("img.library.example",)])
+@pytest.mark.parametrize("hosts", [(), ("img.books.example",)])
 def test_bc_134_an_image_carries_nothing_to_a_host_that_is_not_listed(
     hosts: tuple[str, ...],
 ) -> None:
     leaks = [
         "https://leak.example/?q=the+conversation",
-        "https://img.library.example.leak.example/?q=the+conversation",
-        "https://img.library.example@leak.example/?q=the+conversation",
-        "https://leak.example\\@img.library.example/?q=the+conversation",
-        "https://leak.example/https://img.library.example/",
+        "https://img.books.example.leak.example/?q=the+conversation",
+        "https://img.books.example@leak.example/?q=the+conversation",
+        "https://leak.example\\@img.books.example/?q=the+conversation",
+        "https://leak.example/https://img.books.example/",
         "//leak.example/?q=the+conversation",
     ]
     assert not any(_is_allowed(source, hosts) for source in leaks)

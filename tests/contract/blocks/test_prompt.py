@@ -25,7 +25,7 @@ SNAPSHOTS = Path(__file__).parent / "prompts"
 OPTIONS = {
     "defaults": BlockOptions(),
     "html": BlockOptions(html=True),
-    "hosts": BlockOptions(image_hosts=("img.library.example", "*", "cdn.library.example")),
+    "hosts": BlockOptions(image_hosts=("img.books.example", "*", "cdn.books.example")),
     "callbacks": BlockOptions(host_actions=("renewLoan", "exportLoans")),
 }
 
@@ -141,7 +141,7 @@ def test_html_is_told_only_where_it_is_on() -> None:
 def test_image_hosts_are_told_as_they_are() -> None:
     assert "do not emit https images" in prompt_section(BlockOptions(image_hosts=("*", "")))
     told = prompt_section(OPTIONS["hosts"])
-    assert "exactly one of `img.library.example`, `cdn.library.example`" in told
+    assert "exactly one of `img.books.example`, `cdn.books.example`" in told
     assert "do not emit https images" not in told
 
 
