@@ -9,7 +9,6 @@ from typing import Literal
 from uuid import uuid4
 
 import grpc
-import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -134,11 +133,6 @@ async def some_clients(noor: Person) -> list[Client]:
     return clients
 
 
-# The proxies of this test are asyncio servers whose connections are cut while they are made, and
-# Python 3.11 forgets to close some. The service accepts nothing by asyncio: none of it is hidden.
-@pytest.mark.filterwarnings(
-    r"ignore:Exception ignored in. <socket\.socket:pytest.PytestUnraisableExceptionWarning"
-)
 async def test_f22_turns_whose_clients_are_cut_off_all_come_to_their_end(
     start_server: StartServer, engine: AsyncEngine, tmp_path: Path
 ) -> None:
