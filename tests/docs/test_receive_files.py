@@ -12,8 +12,8 @@ import pytest
 import parley
 from parley.v1 import turns_pb2 as pb
 from parleyd.app.settings_sources import load_settings
-from parleyd.contract.errors import Reason
 from parleyd.contract.field_errors import Code
+from parleyd.contract.reasons import Reason
 from parleyd.models.script import Call, Text
 from parleyd.models.scripted import in_turn
 from parleyd.store.byte_stores import byte_store_of

@@ -8,7 +8,7 @@ import pytest
 from grpc import StatusCode
 
 from parleyd.app.settings import Settings
-from parleyd.contract.errors import TURN_REASONS, Reason
+from parleyd.contract.reasons import TURN_REASONS, Reason
 from parleyd.rpc.errors import CODES
 
 REPOSITORY = Path(__file__).parents[2]

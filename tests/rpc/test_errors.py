@@ -15,8 +15,9 @@ import parley
 from parley.v1 import errors_pb2, turns_pb2
 from parley.v1.asks_pb2 import AskFieldErrors
 from parleyd.contract import errors, limits
-from parleyd.contract.errors import ParleyError, Reason
+from parleyd.contract.errors import ParleyError
 from parleyd.contract.field_errors import Code, FieldError
+from parleyd.contract.reasons import TURN_REASONS, Reason
 from parleyd.rpc.errors import CODES, INTERNAL, status_of
 from tests.rpc.wire import Wire
 
@@ -122,7 +123,7 @@ def test_each_class_of_error_has_a_reason_on_the_wire_and_a_status() -> None:
     }
     assert {type(error) for error in EACH} == classes_of_errors() == CODES.keys()
     assert {reason.value for reason in Reason} == on_the_wire
-    assert {kind.reason for kind in classes_of_errors()} == set(Reason) - errors.TURN_REASONS
+    assert {kind.reason for kind in classes_of_errors()} == set(Reason) - TURN_REASONS
 
 
 @pytest.mark.parametrize("error", EACH, ids=lambda error: type(error).__name__)

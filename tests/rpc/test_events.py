@@ -9,7 +9,6 @@ from parley.v1 import asks_pb2, turns_pb2
 from parleyd.contract.asks.kind import AskKind
 from parleyd.contract.blocks.issues import BlockIssue
 from parleyd.contract.cards import to_simple_card
-from parleyd.contract.errors import Reason
 from parleyd.contract.events import (
     Asked,
     AskResolved,
@@ -28,6 +27,7 @@ from parleyd.contract.events import (
 )
 from parleyd.contract.json import JsonObject, compact
 from parleyd.contract.previews import BlocksPreview, Preview, PreviewDiscarded, TextPreview
+from parleyd.contract.reasons import Reason
 from parleyd.contract.turns import TurnState
 from parleyd.rpc.ask_inputs import ask_input_from_proto
 from parleyd.rpc.events import event_to_proto, state_to_proto

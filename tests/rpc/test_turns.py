@@ -10,7 +10,7 @@ from google.protobuf.json_format import MessageToDict
 import parley
 from parley.v1 import turns_pb2 as pb
 from parleyd.contract import limits
-from parleyd.contract.errors import Reason
+from parleyd.contract.reasons import Reason
 from parleyd.contract.turns import Turn, TurnError, TurnResult
 from parleyd.models.script import Hold, Text
 from parleyd.models.scripted import in_turn

@@ -13,9 +13,9 @@ from parleyd.contract.answers import accepted
 from parleyd.contract.approvals import default_wording
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.conversations import Conversation
-from parleyd.contract.errors import Reason
 from parleyd.contract.messages import Message
 from parleyd.contract.pages import PageRequest
+from parleyd.contract.reasons import Reason
 from parleyd.contract.steps import Step, StepCall
 from parleyd.contract.turns import TurnError
 from parleyd.store.conversations import PostgresConversationStore

@@ -9,8 +9,9 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract.answers import cancelled
-from parleyd.contract.errors import ConversationNotFound, NotOwner, Reason
+from parleyd.contract.errors import ConversationNotFound, NotOwner
 from parleyd.contract.pages import PageRequest
+from parleyd.contract.reasons import Reason
 from parleyd.contract.turns import TurnError
 from parleyd.turns.conversations import ConversationChanges
 from parleyd.turns.ports import RetryOpening

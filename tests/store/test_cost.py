@@ -11,7 +11,7 @@ from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.pool import QueuePool
 
-from parleyd.contract.errors import Reason
+from parleyd.contract.reasons import Reason
 from parleyd.contract.turns import TurnError
 from parleyd.store.engine import create_engine
 from parleyd.turns.conversations import ConversationChanges

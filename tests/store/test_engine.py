@@ -14,7 +14,8 @@ from sqlalchemy import event, text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from parleyd.contract.errors import Reason, Unavailable
+from parleyd.contract.errors import Unavailable
+from parleyd.contract.reasons import Reason
 from parleyd.contract.turns import TurnError
 from parleyd.store.engine import SESSION, create_engine
 from parleyd.turns.conversations import ConversationChanges

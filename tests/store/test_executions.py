@@ -8,9 +8,10 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract.answers import accepted
-from parleyd.contract.errors import Reason, Unavailable
+from parleyd.contract.errors import Unavailable
 from parleyd.contract.events import ToolReturned
 from parleyd.contract.executions import UNKNOWN_RESULT, ToolStart
+from parleyd.contract.reasons import Reason
 from parleyd.contract.turns import TurnError
 from parleyd.store.engine import Database, create_engine
 from parleyd.store.executions import read_unfinished

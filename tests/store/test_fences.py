@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from parleyd.contract.errors import Reason
 from parleyd.contract.messages import MessageDraft
+from parleyd.contract.reasons import Reason
 from parleyd.contract.turns import TurnError
 from parleyd.turns.ports import Ending, Fenced, OpenedTurn
 from tests.store.chat import OWNER, Chat, ask, step

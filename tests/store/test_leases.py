@@ -9,9 +9,9 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract import limits
-from parleyd.contract.errors import Reason
 from parleyd.contract.events import Resumed, ToolReturned
 from parleyd.contract.executions import UNKNOWN_RESULT
+from parleyd.contract.reasons import Reason
 from parleyd.contract.turns import TurnError
 from parleyd.store.leases import PostgresLeaseStore
 from parleyd.turns.ports import Fenced, Lease, OpenedTurn

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from parleyd.contract.errors import Reason
+from parleyd.contract.reasons import Reason
 from parleyd.contract.turns import TurnError
 from parleyd.store.leases import PostgresLeaseStore, take_turn
 from parleyd.turns.ports import Ending, Fenced, OpenedTurn

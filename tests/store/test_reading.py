@@ -6,7 +6,8 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from parleyd.contract.errors import ConversationNotFound, NotOwner, Reason, TurnNotFound
+from parleyd.contract.errors import ConversationNotFound, NotOwner, TurnNotFound
+from parleyd.contract.reasons import Reason
 from parleyd.contract.turns import Turn, TurnError
 from parleyd.store.reading import PostgresTurnReader
 from parleyd.turns.ports import OpenedTurn, RetryOpening

@@ -10,9 +10,10 @@ import pytest
 from pydantic import JsonValue
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from parleyd.contract.errors import Reason, Unavailable
+from parleyd.contract.errors import Unavailable
 from parleyd.contract.events import BlocksChecked, Text, ToolReturned
 from parleyd.contract.executions import UNKNOWN_RESULT
+from parleyd.contract.reasons import Reason
 from parleyd.contract.turns import TurnError
 from parleyd.store.engine import create_engine
 from parleyd.store.leases import PostgresLeaseStore

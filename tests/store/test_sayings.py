@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract.answers import cancelled
 from parleyd.contract.asks.ask import Ask
-from parleyd.contract.errors import Reason
+from parleyd.contract.reasons import Reason
 from parleyd.contract.turns import TurnError
 from parleyd.store.engine import Database
 from parleyd.store.sayings import read_resolved, read_said

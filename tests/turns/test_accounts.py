@@ -10,8 +10,9 @@ from structlog.testing import capture_logs
 
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.blocks.issues import BlockCode, BlockIssue
-from parleyd.contract.errors import Reason, Unavailable
+from parleyd.contract.errors import Unavailable
 from parleyd.contract.events import BlocksChecked
+from parleyd.contract.reasons import Reason
 from parleyd.contract.turns import TurnError, TurnResult
 from parleyd.turns.accounts import TurnAccount
 from parleyd.turns.ports import OpenedTurn

@@ -15,7 +15,8 @@ from parleyd.turns.file_store import StoreFailed
 from parleyd.turns.files import Files
 from parleyd.turns.model import MediaShown, Shown, TextShown
 from parleyd.turns.ports import AnswerOpening
-from tests.turns.ports_in_memory import MemoryBytes, MemoryFileRows, RandomIds
+from tests.turns.files_in_memory import MemoryBytes, MemoryFileRows
+from tests.turns.ports_in_memory import RandomIds
 
 PNG = b"\x89PNG\r\n\x1a\nrest"
 CAP = 100

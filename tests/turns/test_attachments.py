@@ -21,7 +21,8 @@ from parleyd.turns.files import Files
 from parleyd.turns.model import MediaShown, TextShown
 from parleyd.turns.ports import PromptOpening
 from parleyd.turns.taken_input import TakenInput
-from tests.turns.ports_in_memory import MemoryBytes, MemoryFileRows, RandomIds
+from tests.turns.files_in_memory import MemoryBytes, MemoryFileRows
+from tests.turns.ports_in_memory import RandomIds
 
 PNG = b"\x89PNG\r\n\x1a\nrest"
 PDF = b"%PDF-1.7"

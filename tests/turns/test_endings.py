@@ -6,7 +6,6 @@ import pytest
 
 from parleyd.contract.answers import cancelled
 from parleyd.contract.blocks.issues import BlockCode, BlockIssue
-from parleyd.contract.errors import Reason
 from parleyd.contract.events import (
     BlocksChecked,
     Done,
@@ -18,6 +17,7 @@ from parleyd.contract.events import (
 )
 from parleyd.contract.executions import UNKNOWN_RESULT, Execution
 from parleyd.contract.messages import MessageDraft
+from parleyd.contract.reasons import Reason
 from parleyd.contract.turns import TurnError, TurnResult
 from parleyd.turns.endings import plan_closing, plan_ending, plan_failure
 from parleyd.turns.ports import Ending

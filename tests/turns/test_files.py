@@ -27,7 +27,8 @@ from parleyd.contract.files import File, FileHeader
 from parleyd.turns.file_store import BytesMissing, StoreFailed
 from parleyd.turns.files import Files
 from parleyd.turns.uploads import MEMORY_BYTES
-from tests.turns.ports_in_memory import MemoryBytes, MemoryFileRows, RandomIds
+from tests.turns.files_in_memory import MemoryBytes, MemoryFileRows
+from tests.turns.ports_in_memory import RandomIds
 
 PNG = b"\x89PNG\r\n\x1a\nrest"
 CAP = 3 * MEMORY_BYTES

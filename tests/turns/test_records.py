@@ -3,7 +3,6 @@
 import pytest
 
 from parleyd.contract.cards import to_simple_card
-from parleyd.contract.errors import Reason
 from parleyd.contract.events import (
     Asked,
     AskResolved,
@@ -16,6 +15,7 @@ from parleyd.contract.events import (
     ToolCalled,
     ToolReturned,
 )
+from parleyd.contract.reasons import Reason
 from parleyd.turns.records import returned_row, storable_event
 from tests.turns.turn_values import CONVERSATION, PLAN
 

@@ -24,7 +24,8 @@ from parleyd.turns.shown_files import (
     bytes_shown,
     shown,
 )
-from tests.turns.ports_in_memory import MemoryBytes, MemoryFileRows, RandomIds
+from tests.turns.files_in_memory import MemoryBytes, MemoryFileRows
+from tests.turns.ports_in_memory import RandomIds
 
 PNG = b"\x89PNG\r\n\x1a\nrest"
 MEBIBYTE = 1024 * 1024

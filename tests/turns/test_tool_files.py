@@ -14,7 +14,8 @@ from parleyd.turns.files import Files
 from parleyd.turns.model import MediaShown, TextShown
 from parleyd.turns.tool_runs import NOT_KEPT
 from parleyd.turns.tools import ToolFile
-from tests.turns.ports_in_memory import MemoryBytes, MemoryFileRows, RandomIds
+from tests.turns.files_in_memory import MemoryBytes, MemoryFileRows
+from tests.turns.ports_in_memory import RandomIds
 from tests.turns.tool_scene import Scene, due
 
 PNG = b"\x89PNG\r\n\x1a\nSECRET"

@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue
 from parleyd.contract.asks.ask import AskAction, AskKind, AskOrigin
 from parleyd.contract.blocks.issues import BlockIssue
 from parleyd.contract.cards import SimpleCard
-from parleyd.contract.errors import Reason
+from parleyd.contract.reasons import Reason
 from parleyd.contract.turns import Outcome
 from parleyd.contract.value import Value
 

@@ -8,7 +8,7 @@ from pydantic import JsonValue, SecretStr
 
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.attachments import Attachment
-from parleyd.contract.errors import Reason
+from parleyd.contract.reasons import Reason
 from parleyd.contract.surfaces import Surface
 from parleyd.contract.value import Value
 

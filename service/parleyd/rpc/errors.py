@@ -17,8 +17,9 @@ from grpc_status import rpc_status
 
 from parley.v1 import asks_pb2
 from parleyd.contract import errors, limits
-from parleyd.contract.errors import Malformed, ParleyError, Reason
+from parleyd.contract.errors import Malformed, ParleyError
 from parleyd.contract.field_errors import FieldError
+from parleyd.contract.reasons import Reason
 from parleyd.contract.text import cut
 from parleyd.rpc.calls import Call, Context
 

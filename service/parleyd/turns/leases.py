@@ -10,7 +10,8 @@ from typing import assert_never
 import structlog
 from structlog.contextvars import bound_contextvars
 
-from parleyd.contract.errors import Reason, Unavailable
+from parleyd.contract.errors import Unavailable
+from parleyd.contract.reasons import Reason
 from parleyd.turns.accounts import TurnAccount
 from parleyd.turns.admission import take_up
 from parleyd.turns.deployment import Deployment

@@ -16,8 +16,9 @@ import structlog
 from pydantic import JsonValue
 
 from parleyd.contract.asks.kinds import kind_of_tool
-from parleyd.contract.errors import ParleyError, Reason, Unavailable
+from parleyd.contract.errors import ParleyError, Unavailable
 from parleyd.contract.executions import Execution
+from parleyd.contract.reasons import Reason
 from parleyd.contract.steps import Step
 from parleyd.contract.text import storable
 from parleyd.turns.accounts import TurnAccount

@@ -11,9 +11,10 @@ from typing import TypeVar
 
 import structlog
 
-from parleyd.contract.errors import ParleyError, Reason, Unavailable
+from parleyd.contract.errors import ParleyError, Unavailable
 from parleyd.contract.events import EventBody, Text, TurnEvent
 from parleyd.contract.executions import Execution, ToolStart
+from parleyd.contract.reasons import Reason
 from parleyd.contract.steps import Step
 from parleyd.contract.text import storable, trim
 from parleyd.contract.turns import TurnError, TurnResult

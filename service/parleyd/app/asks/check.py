@@ -1,14 +1,11 @@
-"""Decides cases and says the outcome as JSON."""
+"""Decides cases of asks, answers and cards."""
 
-import json
-import os
-from collections.abc import Iterator
-from pathlib import Path
 from typing import assert_never
 
 from pydantic import JsonValue
 
-from parleyd.app.asks.cases import Case, UnreadableCase, read_case, texts_in
+from parleyd.app.asks.cases import Case, read_case
+from parleyd.app.case_files import UnreadableCase
 from parleyd.contract.answers import check_answer
 from parleyd.contract.asks.kinds import check_ask, offered_kinds
 from parleyd.contract.cards import to_simple_card
@@ -19,39 +16,16 @@ CARD_CALL_ID = "call_case"
 """The tool call that every card is made for."""
 
 
-def outcomes_in(file: str) -> Iterator[str | UnreadableCase]:
-    """Yields the outcome of each case of a file, or what is wrong with the case, in their order.
+def outcome_of(value: JsonObject) -> JsonObject:
+    """Returns the outcome of a case.
 
-    An outcome is one line of compact JSON in ASCII: `{"name", "errors"}` for an ask or an answer,
-    `{"name", "card"}` for a card. The file `-` is standard input.
+    It is `{"name", "errors"}` for an ask or an answer, `{"name", "card"}` for a card.
+
+    Raises:
+        UnreadableCase: It is no case, its ask is not offered, or no card or answer can be of it.
     """
-    source = "standard input" if file == "-" else file
-    try:
-        texts = texts_in(_read(file))
-    except OSError as error:
-        yield UnreadableCase(f"{source}: {error.strerror}.")
-        return
-    except UnreadableCase as fault:
-        yield UnreadableCase(f"{source}: {fault}")
-        return
-    for place, text in texts:
-        yield _outcome_or_fault(f"{source}{place}", text)
-
-
-def _read(file: str) -> bytes:
-    if file != "-":
-        return Path(file).read_bytes()
-    with os.fdopen(0, "rb", closefd=False) as standard_input:
-        return standard_input.read()
-
-
-def _outcome_or_fault(place: str, text: str) -> str | UnreadableCase:
-    try:
-        case = read_case(text)
-        outcome: JsonObject = {"name": case.name, **_outcome(case)}
-    except UnreadableCase as fault:
-        return UnreadableCase(f"{place}: {fault}")
-    return json.dumps(outcome, separators=(",", ":"), allow_nan=False)
+    case = read_case(value)
+    return {"name": case.name, **_outcome(case)}
 
 
 def _outcome(case: Case) -> JsonObject:

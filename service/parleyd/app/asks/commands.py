@@ -29,17 +29,10 @@ def check(
     and, if not full, surface; other keys don't count. Prints a line of JSON for each. Exits 2 if
     one could not be read, once it has printed the others.
     """
-    from parleyd.app.asks.check import outcomes_in
+    from parleyd.app.asks.check import outcome_of
+    from parleyd.app.case_files import print_outcomes
 
-    code = 0
-    for file in files:
-        for outcome in outcomes_in(file):
-            if isinstance(outcome, str):
-                typer.echo(outcome)
-            else:
-                typer.echo(f"parleyd: {outcome}", err=True)
-                code = 2
-    raise typer.Exit(code)
+    raise typer.Exit(print_outcomes(files, outcome_of))
 
 
 @commands.command()

@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias, get_args
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from pydantic.alias_generators import to_camel
 
-from parleyd.app.asks.cases import UnreadableCase, read_json
+from parleyd.app.case_files import UnreadableCase
 from parleyd.contract.blocks.options import BlockOptions, ColumnType, KnownColumn
 from parleyd.contract.field_errors import dotted, listed
 from parleyd.contract.json import JsonObject, string_at
@@ -62,15 +62,12 @@ class CaseOptions(_Read):
         )
 
 
-def read_case(text: str) -> Case:
-    """Returns the case that a JSON text says; keys that no case has don't count.
+def read_case(value: JsonObject) -> Case:
+    """Returns the case that an object says; keys that no case has don't count.
 
     Raises:
-        UnreadableCase: It is no JSON, or no case.
+        UnreadableCase: It is no case.
     """
-    value = read_json(text)
-    if not isinstance(value, dict):
-        raise UnreadableCase("A case is an object.")
     op = _operation(value)
     return Case(
         name=_string(value, "name"),

@@ -34,7 +34,7 @@ def validate(
     if files is None or len(files) != 1:
         raise CommandFailed("One file is needed: parleyd blocks validate FILE, or - to read input.")
     from parleyd.app.blocks.report import report
-    from parleyd.app.blocks.sources import read_text
+    from parleyd.app.sources import read_text
 
     told = report(read_text(files[0]))
     typer.echo(told.text.encode(), nl=False)
@@ -56,17 +56,10 @@ def check(
     html in its place, and perhaps options; other keys don't count. Prints a line of JSON for each.
     Exits 2 if one could not be read, once it has printed the others.
     """
-    from parleyd.app.blocks.check import outcomes_in
+    from parleyd.app.blocks.check import outcome_of
+    from parleyd.app.case_files import print_outcomes
 
-    code = 0
-    for case in cases:
-        for outcome in outcomes_in(case):
-            if isinstance(outcome, str):
-                typer.echo(outcome)
-            else:
-                typer.echo(f"parleyd: {outcome}", err=True)
-                code = 2
-    raise typer.Exit(code)
+    raise typer.Exit(print_outcomes(cases, outcome_of))
 
 
 @commands.command()
