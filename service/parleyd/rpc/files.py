@@ -78,9 +78,7 @@ class FileServicer(FileServiceServicer):
             async with aclosing(pieces):
                 yield pb.DownloadFileResponse(file=file_to_proto(file))
                 async for piece in pieces:
-                    for start in range(0, len(piece), limits.DOWNLOAD_CHUNK_BYTES):
-                        chunk = piece[start : start + limits.DOWNLOAD_CHUNK_BYTES]
-                        yield pb.DownloadFileResponse(chunk=chunk)
+                    yield pb.DownloadFileResponse(chunk=piece)
 
     @override
     async def CreateFileUrl(

@@ -126,7 +126,7 @@ class ObstoreBytes:
                 )
 
     async def read(self, key: str) -> AsyncGenerator[bytes, None]:
-        """See `ByteStore`. A piece has at most `DOWNLOAD_CHUNK_BYTES`."""
+        """See `ByteStore`."""
         size = limits.DOWNLOAD_CHUNK_BYTES
         with _failing(key):
             async with asyncio.timeout(ANSWER_SECONDS):

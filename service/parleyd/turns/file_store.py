@@ -37,7 +37,7 @@ class ByteStore(Protocol):
         ...
 
     def read(self, key: str) -> AsyncGenerator[bytes, None]:
-        """Yields the bytes of a key in pieces.
+        """Yields the bytes of a key in pieces of 1 to `DOWNLOAD_CHUNK_BYTES`.
 
         Raises:
             BytesMissing: There are none.
