@@ -14,6 +14,7 @@ from parleyd.contract.steps import Step, StepCall
 from parleyd.contract.surfaces import Surface
 from parleyd.turns.asking import Asker
 from parleyd.turns.instructions import Instructions
+from parleyd.turns.options import TurnOptions
 from parleyd.turns.tools import ApprovalWording
 from tests.turns.ports_in_memory import PlainTool, RandomIds
 from tests.turns.turn_values import DELETE_ARGS, PLAN, collected, guarded_call, invalid, pausing
@@ -39,7 +40,7 @@ def asker(
     surface: Surface = "full",
     told: Instructions = TOLD,
 ) -> Asker:
-    return Asker(told, surface, wordings or {}, RandomIds())
+    return Asker(told, surface, TurnOptions(approval_wordings=wordings or {}), RandomIds())
 
 
 def step_of(*calls: StepCall) -> Step:

@@ -4,11 +4,8 @@ from typing import assert_never
 
 from parley.v1 import blocks_pb2, conversations_pb2
 from parleyd.contract.asks.ask import Ask, AskStatus
-from parleyd.contract.blocks.html import sanitize_document
-from parleyd.contract.blocks.issues import BlockIssue
 from parleyd.contract.blocks.options import BlockOptions
-from parleyd.contract.blocks.parsing import parse
-from parleyd.contract.blocks.validation import validate
+from parleyd.contract.blocks.safe_document import safe_document
 from parleyd.contract.errors import InvalidRating
 from parleyd.contract.field_errors import Code
 from parleyd.contract.json import compact
@@ -85,11 +82,8 @@ def _document_of(message: Message, blocks: BlockOptions) -> blocks_pb2.BlockDocu
     if message.type != "assistant" or message.status != "complete":
         return None
     # A text of the days before replies were documents was never cleaned.
-    text = sanitize_document(message.text, blocks).text if blocks.html else message.text
-    document = parse(text)
-    if isinstance(document, BlockIssue) or not validate(document, blocks).ok:
-        return None
-    return document_to_proto(document)
+    document = safe_document(message.text, blocks).document
+    return document_to_proto(document) if document else None
 
 
 def message_type_to_proto(of: MessageType) -> conversations_pb2.Message.Type.ValueType:

@@ -13,6 +13,7 @@ from parleyd.contract.blocks.issues import BlockCode, BlockIssue
 from parleyd.contract.blocks.options import BlockOptions
 from parleyd.contract.blocks.parsing import parse
 from parleyd.contract.blocks.partial import PartialDocument, PartialParser
+from parleyd.contract.blocks.shown_texts import document_without_remote_images
 from parleyd.contract.blocks.validation import validate
 from parleyd.contract.json import compact, storable_object
 from parleyd.contract.text import trim
@@ -34,7 +35,7 @@ class GrowingDocument:
 
     `shown` is None before the first, and `count` says how often there was something new. A block
     that breaks a rule by itself is left out: a client can't tell, and would load an image from
-    wherever the model has it. So is HTML, which has yet to be cleaned.
+    wherever the model has it. So is HTML, which has yet to be cleaned. Texts are clean already.
     """
 
     def __init__(self, options: BlockOptions) -> None:
@@ -59,10 +60,13 @@ class GrowingDocument:
         self._seen = len(finished)
         if not new:
             return
-        self._blocks += new
         document: dict[str, JsonValue] = {"v": 1}
         if found.datasets:
             document["datasets"] = dict(found.datasets)
+        hosts = self._options.image_hosts
+        document = document_without_remote_images({**document, "blocks": new}, hosts)
+        clean = document["blocks"]
+        self._blocks += clean if isinstance(clean, list) else ()
         document["blocks"] = list(self._blocks)
         self.shown = BlockPreview(storable_object(document), pending=not whole)
         self.count += 1

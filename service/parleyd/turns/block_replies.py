@@ -7,10 +7,10 @@ from typing import Final
 import structlog
 
 from parleyd.contract.blocks.autofill import fill_missing_action_ids
-from parleyd.contract.blocks.html import sanitize_document
 from parleyd.contract.blocks.issues import BlockIssue
 from parleyd.contract.blocks.options import BlockOptions
 from parleyd.contract.blocks.parsing import parse
+from parleyd.contract.blocks.safe_document import safe_document
 from parleyd.contract.blocks.validation import Verdict, check
 from parleyd.contract.errors import ParleyError
 from parleyd.contract.events import BlocksChecked
@@ -66,7 +66,7 @@ class BlockReplier:
             if mended := await self._mended(text, verdict):
                 repaired = True
                 text, verdict = await asyncio.to_thread(_filled, mended, self._options)
-        return await asyncio.to_thread(_finished, text, verdict, self._options, repaired=repaired)
+        return await asyncio.to_thread(_finished, text, self._options, repaired=repaired)
 
     async def _mended(self, text: str, verdict: Verdict) -> str:
         """Returns what the model makes of a document with errors; nothing where it fails."""
@@ -91,20 +91,14 @@ def _filled(text: str, options: BlockOptions) -> tuple[str, Verdict]:
     return text, check(text, options)
 
 
-def _finished(text: str, verdict: Verdict, options: BlockOptions, *, repaired: bool) -> Reply:
-    if verdict.ok and options.html:
-        clean = sanitize_document(text, options)
-        if clean.changed:
-            text = clean.text
-            verdict = check(text, options)
-    document = parse(text) if verdict.ok else None
+def _finished(text: str, options: BlockOptions, *, repaired: bool) -> Reply:
+    safe = safe_document(text, options)
+    verdict = safe.verdict
     return Reply(
-        text,
+        safe.text,
         note="" if verdict.ok else f"\n\n{NOTE}\n{_lines(verdict)}",
         checked=BlocksChecked(
-            errors=verdict.errors,
-            warnings=verdict.warnings,
-            document=document if isinstance(document, dict) else None,
+            errors=verdict.errors, warnings=verdict.warnings, document=safe.document
         ),
         repaired=repaired,
     )

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import nh3
+from pydantic import JsonValue
 
 from parleyd.contract.blocks.issues import BlockIssue
 from parleyd.contract.blocks.nested import nested_blocks
@@ -105,10 +106,16 @@ def sanitize_document(text: str, options: BlockOptions = _STRICTEST) -> Sanitize
         return SanitizedDocument(changed=False, text=text)
     if not validate(document, replace(options, html=True)).ok:
         return SanitizedDocument(changed=False, text=text)
+    changed = clean_html(document)
+    return SanitizedDocument(changed, as_json_line(document) if changed else text)
+
+
+def clean_html(document: dict[str, JsonValue]) -> bool:
+    """Cleans the HTML of every html block of a document in place; tells whether that changed it."""
     changed = False
     for block in nested_blocks(document):
         raw = block.get("html")
         if block.get("type") == "html" and isinstance(raw, str):
             block["html"] = sanitize_html(raw)
             changed = changed or block["html"] != raw
-    return SanitizedDocument(changed, as_json_line(document) if changed else text)
+    return changed

@@ -1,7 +1,7 @@
 """Where images may come from: files, the document itself, listed hosts (spec blocks 9.2)."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Final
 
 from parleyd.contract.blocks.faults import ticked
@@ -21,9 +21,14 @@ _NEVER_IN_A_URL: Final = re.compile(r"[\\\x00-\x1f\x7f]")
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]+")
 
 
-def usable_hosts(hosts: Sequence[str]) -> tuple[str, ...]:
+def usable_hosts(hosts: Iterable[str]) -> tuple[str, ...]:
     """Returns the entries that can match a host, each once: no blank one, `*`, nor with a port."""
     return tuple(dict.fromkeys(host for host in hosts if _HOST.fullmatch(host)))
+
+
+def allowed_hosts(hosts: Iterable[str]) -> frozenset[str]:
+    """Returns the hosts that `is_allowed` takes, in lower case."""
+    return frozenset(host.lower() for host in usable_hosts(hosts))
 
 
 def image_issues(blocks: Sequence[Placed], hosts: Sequence[str]) -> Iterator[Issue]:
@@ -32,14 +37,14 @@ def image_issues(blocks: Sequence[Placed], hosts: Sequence[str]) -> Iterator[Iss
     An image at a place of the model's choosing would carry the conversation there.
     """
     allowed = usable_hosts(hosts)
-    lowered = {host.lower() for host in allowed}
+    lowered = allowed_hosts(hosts)
     where = "`file:` and the id of a file or to `data:image/…`" + (
         f" or to an https URL on {ticked(allowed)}" if allowed else ", as no https host is allowed"
     )
     for block in blocks:
         if block.type == "image":
             source = string_at(block.it, "src") or ""
-            if not _is_allowed(source, lowered):
+            if not is_allowed(source, lowered):
                 at = (*block.at, "src")
                 yield Issue(
                     at,
@@ -49,8 +54,8 @@ def image_issues(blocks: Sequence[Placed], hosts: Sequence[str]) -> Iterator[Iss
                 )
 
 
-def _is_allowed(source: str, hosts: set[str]) -> bool:
-    """Tells whether an image may come from there; `hosts` are in lower case."""
+def is_allowed(source: str, hosts: Container[str]) -> bool:
+    """Tells whether an image may come from there; `hosts` are those of `allowed_hosts`."""
     if source.startswith(_FILE):
         return not is_blank(source.removeprefix(_FILE))
     if _DATA.match(source):
