@@ -13,6 +13,7 @@ import jwt
 import pytest
 
 import parley
+from parley.v1.block_generation_pb2 import GenerateBlocksRequest
 from parley.v1.turns_pb2 import PromptInput, StreamTurnRequest, TurnEvent, WatchTurnRequest
 from parleyd.app.wiring import STOP_SECONDS
 from tests.app.health import is_healthy, until_refused
@@ -128,6 +129,12 @@ async def test_a_command_that_can_not_run_says_so_in_a_sentence(
 USAGE = [
     (["token", "--lifetime", "soon"], "Write a number and a unit: 90s, 30m, 12h or 7d."),
     (["token", "--lifetime", "0h"], "Write a number and a unit: 90s, 30m, 12h or 7d."),
+    (
+        ["token", "--service", "a", "--scope", "b", "--subject", "c"],
+        "A token speaks for a person or a service: leave one out.",
+    ),
+    (["token", "--service", "a"], "A token of a service needs --service and --scope, both."),
+    (["token", "--scope", "b"], "A token of a service needs --service and --scope, both."),
     (["chat", "--token", "x"], "A token is of use with --target alone."),
     (["serve", "--port", "65536"], "Input should be less than or equal to 65535"),
     (["sing"], "No such command 'sing'"),
@@ -170,6 +177,15 @@ async def test_a_token_speaks_for_whom_it_says_and_as_long(tmp_path: Path) -> No
     claims = jwt.decode(ended.out.strip(), options={"verify_signature": False})
     assert claims["sub"] == "noor"
     assert claims["exp"] - claims["iat"] == 30 * 60
+
+
+async def test_a_token_of_a_service_says_what_it_may_do(tmp_path: Path) -> None:
+    scopes = ("--scope", "blocks.generate", "--scope", "asks.write")
+    ended = await run("token", "--service", "reports", *scopes, env=environment(tmp_path))
+    assert ended.code == 0
+    claims = jwt.decode(ended.out.strip(), options={"verify_signature": False})
+    assert (claims["sub"], claims["aud"]) == ("reports", "parley-internal")
+    assert claims["scope"] == "blocks.generate asks.write"
 
 
 async def test_the_demo_plays_to_its_end_and_leaves_nothing_behind(open_folder: Path) -> None:
@@ -319,9 +335,13 @@ async def _until_called(person: Person, called: asyncio.Event) -> None:
 async def test_the_tokens_of_the_token_command_count(database_url: str, tmp_path: Path) -> None:
     env = environment(tmp_path, PARLEY_DATABASE_URL=database_url)
     token = (await run("token", "--subject", "noor", env=env)).out.strip()
+    as_service = ("token", "--service", "reports", "--scope", "blocks.generate")
+    service_token = (await run(*as_service, env=env)).out.strip()
     async with serve("--development", "--port", "0", env=env) as serving:
         async with parley.connect(serving.address, token) as client:
             assert await Person(client).pending() == []
+        async with parley.connect(serving.address, service_token) as client:
+            await client.generation.GenerateBlocks(GenerateBlocksRequest(prompt="Hello"))
         async with parley.connect(serving.address, token[:-4]) as client:
             error = await refused(Person(client).pending())
         assert error.code() == grpc.StatusCode.UNAUTHENTICATED

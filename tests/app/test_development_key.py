@@ -8,6 +8,7 @@ import pytest
 from parleyd.app.development_key import ALGORITHM, AUDIENCE, FILE, ISSUER, DevelopmentKey
 from parleyd.contract.errors import Unauthenticated
 from parleyd.rpc.auth import Authenticator
+from parleyd.rpc.callers import Person
 
 HOUR = timedelta(hours=1)
 
@@ -17,7 +18,9 @@ def authenticator(key: DevelopmentKey) -> Authenticator:
 
 
 async def owner(checked_with: DevelopmentKey, token: str) -> str:
-    return await authenticator(checked_with).owner([f"Bearer {token}"])
+    caller = await authenticator(checked_with).caller([f"Bearer {token}"])
+    assert isinstance(caller, Person)
+    return caller.owner
 
 
 async def test_a_token_speaks_for_its_subject_after_a_restart_too(tmp_path: Path) -> None:
@@ -36,7 +39,7 @@ async def test_a_token_ends_with_its_lifetime_and_is_for_one_audience(tmp_path: 
     with pytest.raises(Unauthenticated, match="expired"):
         await owner(key, key.issue("ada", -HOUR))
     with pytest.raises(Unauthenticated, match="audience"):
-        await owner(key, key.issue("ada", HOUR, audience="parley-internal"))
+        await owner(key, key.issue("ada", HOUR, audience="elsewhere"))
 
 
 def test_the_file_is_its_owners_alone_and_the_only_one(tmp_path: Path) -> None:

@@ -12,9 +12,14 @@ from pydantic import AnyHttpUrl
 
 from parleyd.app.development_key import DevelopmentKey
 from parleyd.app.faults import CommandFailed, ConfigurationError
-from parleyd.app.identity import authenticator_of, development_token
+from parleyd.app.identity import (
+    authenticator_of,
+    development_service_token,
+    development_token,
+)
 from parleyd.app.settings import Settings
 from parleyd.contract.errors import Unauthenticated
+from parleyd.rpc.callers import Person, Service
 
 ISSUER = "https://issuer.example"
 KEYS_URL = AnyHttpUrl("https://issuer.example/keys")
@@ -23,14 +28,39 @@ KEYS_URL = AnyHttpUrl("https://issuer.example/keys")
 async def test_in_development_its_own_tokens_count(tmp_path: Path) -> None:
     settings = Settings(environment="development", data_dir=tmp_path)
     token = development_token(settings, "noor", timedelta(minutes=1))
-    assert await authenticator_of(settings).owner([f"Bearer {token}"]) == "noor"
+    assert await authenticator_of(settings).caller([f"Bearer {token}"]) == Person("noor")
 
 
 async def test_in_development_tokens_are_for_the_audience_that_is_set(tmp_path: Path) -> None:
     settings = Settings(environment="development", data_dir=tmp_path, jwt_audience="app")
     token = development_token(settings)
     assert jwt.decode(token, options={"verify_signature": False})["aud"] == "app"
-    assert await authenticator_of(settings).owner([f"Bearer {token}"]) == "developer"
+    assert await authenticator_of(settings).caller([f"Bearer {token}"]) == Person("developer")
+
+
+async def test_in_development_a_service_has_tokens_of_another_audience(tmp_path: Path) -> None:
+    settings = Settings(
+        environment="development", data_dir=tmp_path, jwt_service_audience="internal"
+    )
+    token = development_service_token(settings, "reports", ["blocks.generate", "asks.write"])
+    assert jwt.decode(token, options={"verify_signature": False})["aud"] == "internal"
+    assert await authenticator_of(settings).caller([f"Bearer {token}"]) == Service(
+        "reports", frozenset({"blocks.generate", "asks.write"})
+    )
+    elsewhere = authenticator_of(Settings(environment="development", data_dir=tmp_path))
+    with pytest.raises(Unauthenticated, match="another audience"):
+        await elsewhere.caller([f"Bearer {token}"])
+
+
+async def test_the_services_of_the_configured_issuer_count(tmp_path: Path) -> None:
+    path, private = _keys_file(tmp_path)
+    trusted = authenticator_of(
+        Settings(jwt_issuer=ISSUER, jwks_file=path, jwt_service_audience="internal")
+    )
+    claims = _claims(aud="internal", sub="reports", scope="blocks.generate")
+    token = jwt.encode(claims, private, algorithm="ES256", headers={"kid": "k1"})
+    service = await trusted.caller([f"Bearer {token}"])
+    assert service == Service("reports", frozenset({"blocks.generate"}))
 
 
 async def test_the_key_of_another_machine_does_not_count(tmp_path: Path) -> None:
@@ -38,14 +68,14 @@ async def test_the_key_of_another_machine_does_not_count(tmp_path: Path) -> None
     there = Settings(environment="development", data_dir=tmp_path / "there")
     token = development_token(there)
     with pytest.raises(Unauthenticated):
-        await authenticator_of(here).owner([f"Bearer {token}"])
+        await authenticator_of(here).caller([f"Bearer {token}"])
 
 
 async def test_outside_development_the_development_key_does_not_count(tmp_path: Path) -> None:
     token = DevelopmentKey.in_folder(tmp_path).issue("noor", timedelta(hours=1))
     settings = Settings(data_dir=tmp_path, jwt_issuer=ISSUER, jwks_file=_keys_file(tmp_path)[0])
     with pytest.raises(Unauthenticated):
-        await authenticator_of(settings).owner([f"Bearer {token}"])
+        await authenticator_of(settings).caller([f"Bearer {token}"])
 
 
 def _keys_file(folder: Path) -> tuple[Path, ec.EllipticCurvePrivateKey]:
@@ -65,7 +95,7 @@ async def test_the_configured_issuer_counts(tmp_path: Path) -> None:
     path, private = _keys_file(tmp_path)
     trusted = authenticator_of(Settings(jwt_issuer=ISSUER, jwks_file=path))
     token = jwt.encode(_claims(), private, algorithm="ES256", headers={"kid": "k1"})
-    assert await trusted.owner([f"Bearer {token}"]) == "noor"
+    assert await trusted.caller([f"Bearer {token}"]) == Person("noor")
 
 
 async def test_a_key_in_pem_form_will_do(tmp_path: Path) -> None:
@@ -76,7 +106,7 @@ async def test_a_key_in_pem_form_will_do(tmp_path: Path) -> None:
     )
     trusted = authenticator_of(Settings(jwt_issuer=ISSUER, jwks_file=path))
     token = jwt.encode(_claims(), private, algorithm="EdDSA")
-    assert await trusted.owner([f"Bearer {token}"]) == "noor"
+    assert await trusted.caller([f"Bearer {token}"]) == Person("noor")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +119,7 @@ async def test_another_issuer_or_audience_does_not_count(
     trusted = authenticator_of(Settings(jwt_issuer=ISSUER, jwks_file=path))
     token = jwt.encode(_claims(**changes), private, algorithm="ES256", headers={"kid": "k1"})
     with pytest.raises(Unauthenticated):
-        await trusted.owner([f"Bearer {token}"])
+        await trusted.caller([f"Bearer {token}"])
 
 
 async def test_an_algorithm_that_is_not_allowed_does_not_count(tmp_path: Path) -> None:
@@ -99,7 +129,7 @@ async def test_an_algorithm_that_is_not_allowed_does_not_count(tmp_path: Path) -
     )
     token = jwt.encode(_claims(), private, algorithm="ES256", headers={"kid": "k1"})
     with pytest.raises(Unauthenticated):
-        await trusted.owner([f"Bearer {token}"])
+        await trusted.caller([f"Bearer {token}"])
 
 
 def test_keys_of_a_url_are_taken_without_reading_it_yet() -> None:

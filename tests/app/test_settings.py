@@ -53,6 +53,7 @@ READ = [
             "host": "127.0.0.1",
             "port": 50051,
             "jwt_audience": "parley",
+            "jwt_service_audience": "parley-internal",
             "jwt_algorithms": ("RS256", "ES256", "EdDSA"),
             "asks": ("choice", "confirm", "markdown", "form", "files"),
             "max_steps": 5,
@@ -406,6 +407,12 @@ REFUSED = [
         "two sources of keys",
         {"PARLEY_JWKS_URL": "https://issuer/keys", "PARLEY_JWKS_FILE": __file__},
         sentence="PARLEY_JWKS_URL and PARLEY_JWKS_FILE are two sources of keys: leave one out.",
+    ),
+    Case(
+        "one audience for people and services",
+        {"PARLEY_JWT_AUDIENCE": "app", "PARLEY_JWT_SERVICE_AUDIENCE": "app"},
+        sentence="PARLEY_JWT_AUDIENCE and PARLEY_JWT_SERVICE_AUDIENCE are both 'app', so people "
+        "and services can't be told apart: change one.",
     ),
     Case(
         "an issuer in development",

@@ -1,11 +1,13 @@
-"""The tools of the demo agent: a todo list that is kept in the database, one a person."""
+"""The tools of the demo agent: a todo list that is kept in the database, and made-up sales."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
 from pydantic import Field, JsonValue
 
+from parleyd.app.demo_sales import COLUMNS, sales_rows
 from parleyd.store.todos import TODO_CHARACTERS, TODOS_MAX, PostgresTodos, Todo, TodoListFull
 from parleyd.tools import HostTool, ToolContext, ToolFailed, tool
 from parleyd.turns.options import TurnOptions
@@ -47,9 +49,13 @@ class DeletedTodos:
 def with_demo_tools(options: TurnOptions, todos: PostgresTodos) -> TurnOptions:
     """Returns options with the demo agent's tools before those of the deployment.
 
-    A tool of the deployment's own takes the place of one with the same name, its wording too.
+    A tool of the deployment's own takes the place of one with the same name, its wording too. Sales
+    are looked up only where replies are documents, which alone can show them.
     """
-    own = {name: tool for name, tool in demo_tools(todos).items() if name not in options.tools}
+    tools = demo_tools(todos)
+    if options.blocks:
+        tools[load_sales.name] = load_sales
+    own = {name: tool for name, tool in tools.items() if name not in options.tools}
     wordings = {name: words for name, words in DEMO_WORDINGS.items() if name in own}
     return replace(
         options,
@@ -58,8 +64,18 @@ def with_demo_tools(options: TurnOptions, todos: PostgresTodos) -> TurnOptions:
     )
 
 
+@tool(name="loadSales", replay_safe=True)
+async def load_sales(context: ToolContext) -> dict[str, JsonValue]:
+    """Looks up the sales of the shop, every hour of two years. Draw its dataset with a grain."""
+    rows = await asyncio.to_thread(sales_rows)
+    return (await context.datasets.register(COLUMNS, rows)).as_json()
+
+
 def demo_tools(todos: PostgresTodos) -> dict[str, HostTool]:
-    """Returns the tools by name. The last needs an approval, whatever it is called with."""
+    """Returns the tools of the todo list by name.
+
+    The last needs an approval, whatever it is called with.
+    """
 
     @tool(name="listTodos", replay_safe=True)
     async def list_todos(context: ToolContext) -> Todos:

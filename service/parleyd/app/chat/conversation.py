@@ -18,7 +18,7 @@ from parley.v1.turns_pb2 import (
     WatchTurnRequest,
 )
 from parleyd.app.chat.answering import read_answer
-from parleyd.app.chat.blocks.offers import read_after_offer
+from parleyd.app.chat.faults import explain
 from parleyd.app.chat.menus import PersonInput, Sheet
 from parleyd.app.chat.past import latest_lines
 from parleyd.app.chat.previews import ReplyPreview
@@ -41,15 +41,6 @@ _ELSEWHERE: Final = {
 }
 
 
-def explain(fault: ParleyError) -> str:
-    """Returns why a call failed, for the person at the terminal."""
-    if fault.reason:
-        return fault.message
-    if fault.code == grpc.StatusCode.UNAVAILABLE:
-        return "The service can't be reached."
-    return f"The call failed: {fault.message or fault.code.name}"
-
-
 class Chat:
     """One person's conversation with the agent, held in a terminal.
 
@@ -65,7 +56,7 @@ class Chat:
         self._patience = patience
         self._conversation_id = ""
         self._title = ""
-        self._replies = Replies(terminal)
+        self._replies = Replies(client, terminal)
         self._sheet: Sheet | None = None
         self._failed_turn_id = ""
         """Names the failed turn that may be tried again; empty where there is none."""
@@ -123,7 +114,7 @@ class Chat:
                 self._replies.withdraw()
                 self._terminal.say(f"› {line.text}")
                 continue
-            self._replies.show_past(line)
+            await self._replies.show_past(line)
             if line.status == Message.STATUS_ERROR:
                 self._terminal.say("The agent got no further.")
         if running_turn_id:
@@ -138,8 +129,8 @@ class Chat:
             return await read_answer(self._terminal, self._sheet, others)
         if failed:
             return await read_after_failure(self._terminal, failed)
-        if offered := self._replies.offered:
-            return await read_after_offer(self._terminal, offered)
+        if reply := self._replies.pressable:
+            return await reply.read_input(self._terminal)
         return await self._terminal.read_message()
 
     async def _take_turn(self, said: PersonInput) -> None:
@@ -206,7 +197,7 @@ class Chat:
             case "done":
                 await self._finish(event)
             case "blocks":
-                self._replies.judge(event.blocks)
+                await self._replies.judge(event.blocks, self._conversation_id, event.turn_id)
             case "blocks_preview":
                 preview.show(event.blocks_preview.document)
             case None:

@@ -27,6 +27,19 @@ async def latest_lines(client: Client, conversation_id: str, running_turn_id: st
     return [*lines]
 
 
+async def reply_id(client: Client, conversation_id: str, turn_id: str) -> str:
+    """Returns what the last reply of a turn is named by, or nothing where there is none.
+
+    Raises:
+        grpc.aio.AioRpcError: The service refuses, or can't be reached.
+    """
+    named = ""
+    async for message in _messages(client, conversation_id):
+        if message.type == Message.TYPE_ASSISTANT and message.turn_id == turn_id:
+            named = message.message_id
+    return named
+
+
 async def _messages(client: Client, conversation_id: str) -> AsyncIterator[Message]:
     request = ListMessagesRequest(conversation_id=conversation_id)
     while True:

@@ -1,13 +1,11 @@
 """The agent's replies, on their way to the screen."""
 
-from collections.abc import Sequence
 from typing import Final
 
-from parley.v1.blocks_pb2 import BlockDocument
+from parley import Client
 from parley.v1.conversations_pb2 import Message
 from parley.v1.turns_pb2 import BlocksChecked
-from parleyd.app.chat.blocks.offers import offered_replies
-from parleyd.app.chat.menus import MenuItem
+from parleyd.app.chat.blocks.shown_reply import ShownReply
 from parleyd.app.chat.terminal import Terminal
 from parleyd.contract.blocks.issues import BlockIssue
 from parleyd.contract.blocks.parsing import parse
@@ -23,15 +21,16 @@ class Replies:
     Without a verdict, which only comes where blocks are on, a document is shown as it is written.
     """
 
-    def __init__(self, terminal: Terminal) -> None:
+    def __init__(self, client: Client, terminal: Terminal) -> None:
+        self._client = client
         self._terminal = terminal
         self._held = ""
-        self._offered: Sequence[MenuItem] = ()
+        self._latest: ShownReply | None = None
 
     @property
-    def offered(self) -> Sequence[MenuItem]:
-        """The messages that the latest reply suggests."""
-        return self._offered
+    def pressable(self) -> ShownReply | None:
+        """The latest reply, if there is something in it to press."""
+        return self._latest if self._latest and self._latest.items() else None
 
     def show(self, text: str) -> None:
         """Shows a reply, or holds it in place of one that is held."""
@@ -41,14 +40,15 @@ class Replies:
         else:
             self._held = text
 
-    def judge(self, checked: BlocksChecked) -> None:
-        """Shows the reply as blocks, or its text and what is wrong with it.
+    async def judge(self, checked: BlocksChecked, conversation_id: str, turn_id: str) -> None:
+        """Shows the reply of a turn as blocks, or its text and what is wrong with it.
 
         That a reply is prose instead of a document is not worth a word.
         """
         if checked.ok:
             self._held = ""
-            self._show_document(checked.document)
+            self._latest = ShownReply(self._client, conversation_id, turn_id)
+            await self._latest.show(self._terminal, checked.document)
             return
         self.release()
         if errors := [error for error in checked.errors if error.code != _NO_DOCUMENT]:
@@ -66,18 +66,17 @@ class Replies:
             self._terminal.show_source(self._held)
             self._held = ""
 
-    def show_past(self, reply: Message) -> None:
+    async def show_past(self, reply: Message) -> None:
         """Shows a reply of a conversation that the person comes back to."""
-        self._offered = ()
+        self._latest = None
         if reply.HasField("blocks"):
-            self._show_document(reply.blocks)
+            self._latest = ShownReply(
+                self._client, reply.conversation_id, reply.turn_id, reply.message_id
+            )
+            await self._latest.show(self._terminal, reply.blocks)
         else:
             self._terminal.show_reply(reply.text)
 
     def withdraw(self) -> None:
-        """Forgets what was suggested: the conversation has gone on."""
-        self._offered = ()
-
-    def _show_document(self, document: BlockDocument) -> None:
-        self._terminal.show_document(document)
-        self._offered = offered_replies(document)
+        """Forgets what could be pressed: the conversation has gone on."""
+        self._latest = None

@@ -8,7 +8,8 @@ import grpc
 from rich.console import Console
 
 from parley import connect, error_of
-from parleyd.app.chat.conversation import Chat, explain
+from parleyd.app.chat.conversation import Chat
+from parleyd.app.chat.faults import explain
 from parleyd.app.chat.terminal import Terminal
 from parleyd.app.faults import CommandFailed
 from parleyd.app.identity import development_token

@@ -15,9 +15,10 @@ from rich.markdown import Markdown
 from rich.panel import Panel
 from rich.text import Text
 
-from parley.v1.blocks_pb2 import BlockDocument
+from parley.v1.blocks_pb2 import Block
 from parley.v1.turns_pb2 import PromptInput
-from parleyd.app.chat.blocks.documents import drawn_document
+from parleyd.app.chat.blocks.documents import drawn_blocks
+from parleyd.app.chat.blocks.rows import Datasets
 from parleyd.app.chat.editor import EditorFailed, EditorMissing, edited, editor_command
 from parleyd.app.chat.previews import ReplyPreview
 from parleyd.app.chat.printable import printable
@@ -142,9 +143,9 @@ class Terminal:
         self._console.print(Markdown(printable(text), hyperlinks=False))
         self._console.print()
 
-    def show_document(self, document: BlockDocument) -> None:
-        """Shows a reply as blocks."""
-        self._console.print(drawn_document(document))
+    def show_blocks(self, blocks: Sequence[Block], datasets: Datasets) -> None:
+        """Shows blocks of a reply, with the rows that were fetched for them."""
+        self._console.print(drawn_blocks(blocks, datasets))
         self._console.print()
 
     def show_source(self, text: str) -> None:
@@ -171,6 +172,12 @@ class Terminal:
         preview = ReplyPreview()
         with Live(preview, console=self._console, transient=True, refresh_per_second=12.5):
             yield preview
+
+    @contextmanager
+    def waiting(self, text: str) -> Generator[None]:
+        """Shows what is waited for, until the context ends; where the output is no terminal not."""
+        with self._console.status(Text(text, style="dim")):
+            yield
 
 
 def _choices(lines: Sequence[tuple[str, str]]) -> list[questionary.Choice]:

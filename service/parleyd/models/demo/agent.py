@@ -11,6 +11,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Final
 
+from pydantic import JsonValue
+
 from parleyd.contract.blocks.prompt import HEADING, NO_HTML
 from parleyd.models.demo.contents import SeenFile, seen_files
 from parleyd.models.demo.documents import DOCUMENTS, files_told
@@ -77,6 +79,19 @@ class DemoModel(PlayedModel):
         words = _LABEL.sub("", line).split()
         title = " ".join(words[:TITLE_WORDS]).strip(".,;:!?…")
         return title[:1].upper() + title[1:]
+
+    async def generate_json(
+        self, system: str, prompt: str, schema: dict[str, JsonValue], temperature: float
+    ) -> str:
+        """Returns a document: what the prompt asks to be shown, else what is said to it.
+
+        The agent knows no other JSON, whatever the schema.
+
+        Raises:
+            ModelFailed: Never; a model may.
+        """
+        del system, schema, temperature
+        return (report_in(prompt, html=False) or small_talk(prompt).document).as_json()
 
 
 def _decide(call: ModelCall) -> ScriptedStep:

@@ -34,6 +34,11 @@ class Document:
         lines += ["blocks:", *(f"  - {_flow(block)}" for block in self.blocks)]
         return "\n".join(lines)
 
+    def as_json(self) -> str:
+        """Returns the document as JSON."""
+        datasets: dict[str, JsonValue] = {"datasets": {**self.datasets}} if self.datasets else {}
+        return json.dumps({"v": 1, **datasets, "blocks": [*self.blocks]}, allow_nan=False)
+
     def after(self, *blocks: Block) -> "Document":
         """Returns the document with other blocks before its own."""
         return Document((*blocks, *self.blocks), self.datasets)

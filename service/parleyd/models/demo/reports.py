@@ -37,10 +37,11 @@ def report_in(prompt: str, *, html: bool) -> Document | None:
 _SALES: Final = "Show my sales"
 _MONTHS: Final = "Show my sales by month"
 _PRODUCTS: Final = "Show my sales by product"
+_DAYS: Final = "Show my sales by day"
 _FLYER: Final = "Show me the flyer"
 
 _BY_MONTH: Final = Report(
-    asked_for=re.compile(r"\bsales\b.*\b(months?|monthly|years?|trend|over time)\b", re.IGNORECASE),
+    asked_for=re.compile(r"\bsales\b.*\b(months?|monthly|trend|over time)\b", re.IGNORECASE),
     document=Document(
         blocks=(
             {"type": "heading", "text": "Sales by month", "size": "lg"},
@@ -200,7 +201,7 @@ _OVERVIEW: Final = Report(
                 ],
             },
             {"type": "context", "text": "I'm a demo agent: all of these figures are made up."},
-            suggestions(_MONTHS, _PRODUCTS, _FLYER),
+            suggestions(_MONTHS, _PRODUCTS, _DAYS, _FLYER),
         ),
         datasets={
             "this_week": dataset(

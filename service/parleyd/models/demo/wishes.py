@@ -6,6 +6,7 @@ from typing import Final
 from parleyd.models.demo.documents import DOCUMENTS
 from parleyd.models.demo.invitation import INVITATION
 from parleyd.models.demo.plan import PLAN
+from parleyd.models.demo.sales import SALES
 from parleyd.models.demo.table import TABLE
 from parleyd.models.demo.todos import ADDITION, DELETION, LISTING
 from parleyd.models.demo.weekend import WEEKEND
@@ -22,6 +23,7 @@ WISHES: Final[tuple[Wish, ...]] = (
     LISTING,
     INVITATION,
     TABLE,
+    SALES,
     DOCUMENTS,
 )
 """What is added may be anything, so it is looked for first."""

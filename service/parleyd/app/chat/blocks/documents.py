@@ -11,18 +11,22 @@ from parley.v1.blocks_pb2 import Block, BlockDocument
 from parleyd.app.chat.blocks import leaves
 from parleyd.app.chat.blocks.buttons import drawn_actions
 from parleyd.app.chat.blocks.charts import drawn_chart
-from parleyd.app.chat.blocks.rows import Datasets
+from parleyd.app.chat.blocks.rows import Datasets, named_in
 from parleyd.app.chat.blocks.tables import drawn_table
 
 
 def drawn_document(document: BlockDocument) -> RenderableType:
-    """Returns a document, with an empty line between its blocks.
+    """Returns a document, with an empty line between its blocks, without rows of the server.
 
     All its texts are made printable; none of them is read as markup of rich.
     """
-    datasets = {dataset.name: dataset for dataset in document.datasets}
+    return drawn_blocks(document.blocks, Datasets(named_in(document)))
+
+
+def drawn_blocks(blocks: Sequence[Block], datasets: Datasets) -> RenderableType:
+    """Returns blocks of a document with the rows that were fetched for them, in the same way."""
     parts: list[RenderableType] = []
-    for block in document.blocks:
+    for block in blocks:
         if parts:
             parts.append(Text())
         parts.append(_drawn(block, datasets))

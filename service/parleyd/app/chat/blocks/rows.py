@@ -1,13 +1,28 @@
-"""The rows of a document's datasets, as charts and tables read them."""
+"""The rows of a document's datasets, as charts and tables read them.
+
+Those that the server keeps are fetched before anything is drawn (`fetching.py`).
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
 
-from parley.v1.blocks_pb2 import ChartBinding, ChartPoints, Dataset, DatasetCell, InlineDataset
+from parley.v1.blocks_pb2 import (
+    BlockDocument,
+    ChartBinding,
+    ChartPoints,
+    Dataset,
+    DatasetCell,
+    DatasetColumn,
+    DatasetRow,
+    RefDataset,
+)
 from parleyd.app.chat.printable import in_a_line
 
-Datasets: TypeAlias = Mapping[str, Dataset]
+ROWS_SHOWN: Final = 50
+"""How many rows a page of a table has at most."""
+
+_MIDNIGHT: Final = "T00:00:00.000Z"
 
 
 @dataclass(frozen=True)
@@ -26,21 +41,95 @@ class Elsewhere:
     reason: str
 
 
-def rows_of(datasets: Datasets, name: str) -> InlineDataset | Elsewhere:
-    """Returns the dataset that is named, or why its rows are not here."""
-    dataset = datasets.get(name)
-    match dataset.WhichOneof("source") if dataset is not None else None:
-        case "inline" if dataset is not None:
-            return dataset.inline
-        case "ref":
-            return Elsewhere(f"The rows of “{in_a_line(name)}” are on the server.")
-        case _:
-            return Elsewhere(f"There are no rows of “{in_a_line(name)}”.")
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a dataset: all that are to be drawn, or one page of them.
+
+    `before` counts those of earlier pages, `count` all that there are; `more` says that there is
+    another page.
+    """
+
+    columns: Sequence[DatasetColumn]
+    rows: Sequence[DatasetRow]
+    count: int
+    before: int = 0
+    more: bool = False
+
+
+@dataclass(frozen=True)
+class RowsWanted:
+    """Which rows of a dataset on the server are to be fetched; those of one page, unless it is 0.
+
+    `limit` 0 leaves it to the server how many.
+    """
+
+    dataset_id: str
+    grain: RefDataset.Grain.ValueType
+    limit: int
+    page: int
+
+
+Fetched: TypeAlias = Mapping[RowsWanted, Rows | Elsewhere]
+Pages: TypeAlias = Mapping[str, int]
+"""Which page a dataset's tables show, by its name; the first, unless said."""
+
+
+@dataclass(frozen=True)
+class Datasets:
+    """The datasets of a document, by their names, and what was fetched of those on the server."""
+
+    named: Mapping[str, Dataset]
+    fetched: Fetched = field(default_factory=dict[RowsWanted, Rows | Elsewhere])
+    pages: Pages = field(default_factory=dict[str, int])
+
+    def whole(self, name: str) -> Rows | Elsewhere:
+        """Returns what a chart draws of a dataset, or why there is nothing."""
+        dataset = self.named.get(name)
+        match dataset.WhichOneof("source") if dataset is not None else None:
+            case "inline" if dataset is not None:
+                rows = dataset.inline.rows
+                return Rows(dataset.inline.columns, rows, len(rows))
+            case "ref" if dataset is not None:
+                return self._fetched(name, chart_rows(dataset.ref))
+            case _:
+                return _missing(name)
+
+    def page(self, name: str) -> Rows | Elsewhere:
+        """Returns the page that a table shows of a dataset, or why there is none."""
+        dataset, page = self.named.get(name), self.pages.get(name, 1)
+        if dataset is not None and dataset.HasField("ref"):
+            return self._fetched(name, table_rows(dataset.ref, page))
+        rows = self.whole(name)
+        if isinstance(rows, Elsewhere):
+            return rows
+        start = (page - 1) * ROWS_SHOWN
+        end = start + ROWS_SHOWN
+        shown = rows.rows[start:end]
+        return Rows(rows.columns, shown, rows.count, start, more=end < rows.count)
+
+    def _fetched(self, name: str, wanted: RowsWanted) -> Rows | Elsewhere:
+        on_server = Elsewhere(f"The rows of “{in_a_line(name)}” are on the server.")
+        return self.fetched.get(wanted, on_server)
+
+
+def named_in(document: BlockDocument) -> dict[str, Dataset]:
+    """Returns the datasets of a document by their names."""
+    return {dataset.name: dataset for dataset in document.datasets}
+
+
+def chart_rows(ref: RefDataset) -> RowsWanted:
+    """Returns which rows a chart of a dataset on the server takes: as many as the document says."""
+    return RowsWanted(ref.id, ref.grain, ref.limit, page=0)
+
+
+def table_rows(ref: RefDataset, page: int) -> RowsWanted:
+    """Returns which rows a page of a table takes: as many as the document says, within limits."""
+    return RowsWanted(ref.id, ref.grain, min(ref.limit or ROWS_SHOWN, ROWS_SHOWN), page)
 
 
 def bound_points(datasets: Datasets, binding: ChartBinding) -> Sequence[Point] | Elsewhere:
     """Returns the points that a chart takes from a dataset."""
-    dataset = rows_of(datasets, binding.data)
+    dataset = datasets.whole(binding.data)
     if isinstance(dataset, Elsewhere):
         return dataset
     names = [column.name for column in dataset.columns]
@@ -63,10 +152,13 @@ def own_points(points: ChartPoints) -> Sequence[Point]:
 
 
 def shown_cell(cell: DatasetCell) -> str:
-    """Returns a cell as it is shown, numbers as they were written."""
+    """Returns a cell as it is shown, numbers as they were written.
+
+    The beginning of a day, as the server writes it where it puts rows together, is that day.
+    """
     if cell.HasField("number"):
         return _number(cell.number, cell.exact)
-    return in_a_line(cell.text)
+    return in_a_line(cell.text.removesuffix(_MIDNIGHT))
 
 
 def _number(number: float, exact: str) -> str:
@@ -74,3 +166,7 @@ def _number(number: float, exact: str) -> str:
     if exact:
         return in_a_line(exact)
     return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+
+
+def _missing(name: str) -> Elsewhere:
+    return Elsewhere(f"There are no rows of “{in_a_line(name)}”.")

@@ -1,0 +1,14 @@
+"""Why a call failed, for the person at the terminal."""
+
+import grpc
+
+from parley import ParleyError
+
+
+def explain(fault: ParleyError) -> str:
+    """Returns why a call failed, as a sentence."""
+    if fault.reason:
+        return fault.message
+    if fault.code == grpc.StatusCode.UNAVAILABLE:
+        return "The service can't be reached."
+    return f"The call failed: {fault.message or fault.code.name}"
