@@ -11,7 +11,7 @@ import pytest
 
 from parley import error_of
 from parley.v1 import turns_pb2
-from parleyd.models.script import Fail, Text, last_prompt
+from parleyd.models.script import Fail, Hold, Text, last_prompt
 from parleyd.models.scripted import by_progress, by_prompt
 from parleyd.turns.model import ModelCall
 from tests.end_to_end.person import Person, Played, refused
@@ -21,6 +21,7 @@ from tests.server import Server, StartServer
 from tests.standard_tools import StandardTools, look_up
 
 DEADLINE = 60
+INTERVAL = 0.01
 TRIES = 4
 """How often a write is tried (spec turns 3.7.1)."""
 BEGUN = ("user",)
@@ -30,7 +31,7 @@ SCRIPT = by_prompt(
         "Hello?": by_progress([Text("Hello.")]),
         "Hello again?": by_progress([Text("Hello.")]),
         "Count.": by_progress([look_up()], [Text("There are 3.")]),
-        "Fail.": by_progress([look_up()], [Text("There"), Fail("other")]),
+        "Fail.": by_progress([look_up()], [Hold("failing"), Text("There"), Fail("other")]),
     }
 )
 COUNTED = ["started", "tool_call", "tool_result", "text", "done"]
@@ -117,7 +118,11 @@ async def test_f25_a_turn_whose_failure_can_t_be_stored_at_once_fails_all_the_sa
     point = lose_database(place, said="Fail.", times=1)
     lossy = await _lossy(start_server, tmp_path, point)
     async with asyncio.timeout(DEADLINE), lossy.observed() as seen:
-        played = await lossy.noor.prompt("Fail.", lossy.conversation_id)
+        failing = asyncio.create_task(lossy.noor.prompt("Fail.", lossy.conversation_id))
+        while BEGUN not in seen:
+            await asyncio.sleep(INTERVAL)
+        lossy.server.model.holds.release("failing")
+        played = await failing
     assert played.names == ["started", "tool_call", "tool_result", "error", "done"]
     assert played.done.retryable
     assert seen == {BEGUN, WHOLE}
@@ -133,6 +138,7 @@ async def test_f25_a_long_loss_of_the_database_ends_streams_and_no_turn(
         lose_database("before_tx2", said="Count.", times=TRIES),
         lose_database("before_tx2f", said="Fail.", times=TRIES),
     )
+    lossy.server.model.holds.release("failing")
     greeted = await lossy.noor.prompt("Hello?")
     beside = replace(lossy, conversation_id=greeted.conversation_id)
     async with asyncio.timeout(DEADLINE):

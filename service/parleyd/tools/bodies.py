@@ -2,8 +2,8 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Final
 
@@ -20,13 +20,31 @@ async def called(function: Callable[..., object], /, *args: object, **named: obj
         RuntimeError: The function raised what would end more than its own call: it left the
             interpreter, or a task of its own was cancelled.
     """
+    return await _called(function, args, named, asyncio.wrap_future)
+
+
+async def called_to_its_end(
+    function: Callable[..., object], /, *args: object, **named: object
+) -> object:
+    """Does what `called` does. Who is cancelled waits on for a thread, and raises after that.
+
+    Raises:
+        RuntimeError: As `called` does.
+    """
+    return await _called(function, args, named, _to_its_end)
+
+
+async def _called(
+    function: Callable[..., object],
+    args: tuple[object, ...],
+    named: dict[str, object],
+    awaited: Callable[[Future[object]], Awaitable[object]],
+) -> object:
     try:
         if inspect.iscoroutinefunction(function):
             return await function(*args, **named)
-        context, loop = copy_context(), asyncio.get_running_loop()
-        result = await loop.run_in_executor(
-            _THREADS, lambda: context.run(_contained, function, args, named)
-        )
+        context = copy_context()
+        result = await awaited(_THREADS.submit(context.run, _contained, function, args, named))
         return await result if inspect.isawaitable(result) else result
     except SystemExit as error:
         raise RuntimeError("The function left the interpreter.") from error
@@ -35,6 +53,16 @@ async def called(function: Callable[..., object], /, *args: object, **named: obj
         if task and task.cancelling():
             raise
         raise RuntimeError("A task of the function's own was cancelled.") from error
+
+
+async def _to_its_end(thread: Future[object]) -> object:
+    ended = asyncio.wrap_future(thread)
+    try:
+        return await asyncio.shield(ended)
+    except asyncio.CancelledError:
+        if not thread.cancel():  # it has begun
+            await asyncio.wait({ended})
+        raise
 
 
 def _contained(

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from parleyd.contract.blocks.catalog import CALLBACK
 from parleyd.contract.field_errors import FieldError
 from parleyd.contract.json import JsonObject
-from parleyd.tools.bodies import called
+from parleyd.tools.bodies import called_to_its_end
 from parleyd.tools.payloads import Payload, PayloadMisfit
 from parleyd.tools.unusable import ToolsUnusable
 from parleyd.turns.host_actions import ActionContext, ActionResult
@@ -90,7 +90,7 @@ class FunctionAction(Generic[_Params, _Result]):
         if self._payload:
             parameter, form = self._payload
             named[parameter] = form.read(payload)
-        result = await called(self._function, **named)
+        result = await called_to_its_end(self._function, **named)
         if result is None or isinstance(result, ActionResult):
             return result
         raise TypeError(

@@ -3,26 +3,24 @@
 import asyncio
 import json
 import time
-from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import structlog
 from pydantic import JsonValue
 
-from parleyd.contract.blocks.html import sanitize_document
-from parleyd.contract.blocks.issues import BlockCode, BlockIssue
+from parleyd.contract.blocks.issues import BlockCode
 from parleyd.contract.blocks.options import BlockOptions
-from parleyd.contract.blocks.parsing import parse
-from parleyd.contract.blocks.validation import check
+from parleyd.contract.blocks.safe_document import safe_document
 from parleyd.contract.errors import ActionNotFound, ActionTimeout, InvalidRequest, ParleyError
 from parleyd.contract.json import JsonObject, compact, number_at
 from parleyd.contract.text import storable
 from parleyd.turns.conversations import ConversationStore
 from parleyd.turns.host_actions import ActionContext, ActionResult, HostAction, Replace
-from parleyd.turns.options import BlockReplies
+from parleyd.turns.options import BlockReplies, TurnLimits
 from parleyd.turns.request_log import LoggedRequest, RequestLog
+from parleyd.turns.running_actions import RunningActions
 
 AI_MODEL: Final = "host-action"
 """What stands for the model in the request log."""
@@ -45,7 +43,7 @@ class ActionCall:
 
 @dataclass(frozen=True)
 class ActionOutcome:
-    """What an action came to, for the client to show. The document is valid, its HTML clean."""
+    """What an action came to, for the client to show. The document is valid and safe to show."""
 
     text: str | None = None
     document: dict[str, JsonValue] | None = None
@@ -64,11 +62,16 @@ class BlockActions:
     """The host actions of a deployment whose replies are documents."""
 
     def __init__(
-        self, blocks: BlockReplies, conversations: ConversationStore, request_log: RequestLog
+        self,
+        blocks: BlockReplies,
+        conversations: ConversationStore,
+        request_log: RequestLog,
+        limits: TurnLimits,
     ) -> None:
         self._blocks = blocks
         self._conversations = conversations
         self._request_log = request_log
+        self._running = RunningActions(limits)
 
     async def run(self, call: ActionCall) -> ActionOutcome:
         """Runs an action and returns what the client is to show; a repeat runs it again.
@@ -81,6 +84,7 @@ class BlockActions:
             NotOwner: It is someone else's.
             ActionNotFound: No action has this name, or it does not run here.
             InvalidRequest: The payload does not fit the action.
+            RateLimited: Too many actions of the person or the conversation run here already.
             ActionTimeout: It took too long, and was cancelled.
             ActionResultUnusable: It returned no valid document, or something else nobody can show.
         """
@@ -98,9 +102,14 @@ class BlockActions:
             element_id=call.element_id,
             project=conversation.project,
         )
+        self._running.check(call.owner, call.conversation_id)
         began = time.monotonic()
+        running = asyncio.create_task(
+            action.run(call.payload, context), name=f"host action {action.name}"
+        )
+        self._running.add(call.owner, call.conversation_id, running)
         try:
-            result = await self._within_time(action.name, action.run(call.payload, context))
+            result = await self._within_time(action.name, running)
             outcome = await asyncio.to_thread(_checked, result, self._blocks.options)
         except BaseException as error:  # also that of a client who left
             if isinstance(error, ActionResultUnusable):
@@ -111,20 +120,19 @@ class BlockActions:
         return outcome
 
     async def _within_time(
-        self, name: str, running: Coroutine[Any, Any, ActionResult | None]
+        self, name: str, running: asyncio.Task[ActionResult | None]
     ) -> ActionResult | None:
         seconds = self._blocks.action_seconds
-        # It is not awaited once it is cancelled: it might not let itself be.
-        task = asyncio.create_task(running, name=f"host action {name}")
         try:
-            done, _ = await asyncio.wait({task}, timeout=seconds)
+            done, _ = await asyncio.wait({running}, timeout=seconds)
             if not done:
                 raise ActionTimeout(name, seconds)
-            return task.result()
+            return running.result()
         finally:
-            if not task.done():
-                task.add_done_callback(_forget)
-                task.cancel()
+            # It is not awaited once it is cancelled: it might not let itself be.
+            if not running.done():
+                running.add_done_callback(_forget)
+                running.cancel()
 
     async def _log(
         self,
@@ -169,7 +177,7 @@ def _checked(result: ActionResult | None, options: BlockOptions) -> ActionOutcom
 
 
 def _document(blocks: JsonValue, options: BlockOptions) -> dict[str, JsonValue]:
-    """Returns a valid document with clean HTML.
+    """Returns a valid document that is safe to show.
 
     It is judged as a text, as those of models are: so whatever else Python holds is no document.
     """
@@ -177,16 +185,10 @@ def _document(blocks: JsonValue, options: BlockOptions) -> dict[str, JsonValue]:
         text = blocks if isinstance(blocks, str) else json.dumps(blocks, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ActionResultUnusable((BlockCode.NOT_A_DOCUMENT.value,)) from error
-    verdict = check(text, options)
-    if verdict.ok and options.html:
-        clean = sanitize_document(text, options)
-        if clean.changed:  # which may have emptied a field
-            text = clean.text
-            verdict = check(text, options)
-    document = parse(text)
-    if verdict.errors or isinstance(document, BlockIssue):
-        raise ActionResultUnusable(tuple(each.code.value for each in verdict.errors))
-    return document
+    safe = safe_document(text, options)
+    if safe.document is None:
+        raise ActionResultUnusable(tuple(each.code.value for each in safe.verdict.errors))
+    return safe.document
 
 
 def _asked(call: ActionCall) -> str:

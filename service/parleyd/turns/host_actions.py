@@ -68,5 +68,8 @@ class HostAction(Protocol):
         ...
 
     async def run(self, payload: JsonObject, context: ActionContext) -> ActionResult | None:
-        """Runs the action with a payload that fits. Whatever it raises passes through."""
+        """Runs the action with a payload that fits. Whatever it raises passes through.
+
+        Ends once the action has, also when it is cancelled: till then it counts as running.
+        """
         ...

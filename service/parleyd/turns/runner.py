@@ -102,7 +102,7 @@ class TurnRun:
             shared.datasets,
         )
         self._files = ShownFiles(shared.files, turn.owner)
-        self._asker = Asker(ready.told, turn.surface, shared.options.approval_wordings, shared.ids)
+        self._asker = Asker(ready.told, turn.surface, shared.options, shared.ids)
 
     # ------------------------------------------------------------ to the end
 
@@ -189,9 +189,8 @@ class TurnRun:
                     await self._writer.lose(lost)
                 done |= _by_place(await self._tools.run(due))
                 asked = {ask.id for ask in context.asks}
+                self._reply.remember(context.steps, asked)
                 # With asks off nobody could answer, though the step was accepted with asks on.
-                own = context.steps[len(context.steps) - self._turn.steps_made :]
-                self._reply.remember(own)
                 if asks_on and (asks := await self._asker.asks_of(step, asked)):
                     return await self._writer.pause(None, asks, (), await self._reply.beside_ask())
                 if never_asked(step.calls, asked):

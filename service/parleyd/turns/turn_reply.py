@@ -1,7 +1,8 @@
 """What one turn replies: the text of its last step, or a document that it wrote beside a call."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
+from uuid import UUID
 
 from parleyd.contract.steps import Step
 from parleyd.contract.text import storable, trim
@@ -38,13 +39,20 @@ class TurnReply:
         self._blocks = shared.options.blocks
         self._candidate = ""
 
-    def remember(self, steps: Sequence[Step]) -> None:
-        """Keeps the last document that a step of this turn wrote beside its calls."""
+    def remember(self, steps: Sequence[Step], asked: Collection[UUID] = ()) -> None:
+        """Keeps the last document that a step wrote beside its calls since the chain last paused.
+
+        `asked` are the asks that are stored: a step with one of them has paused a turn, whose reply
+        went with it. Those after it are of this turn, or of failed ones that it is a retry of.
+        """
         if self._blocks is None:
             return
-        for step in steps:
+        for step in reversed(steps):
+            if any(call.ask_id in asked for call in step.calls):
+                return
             if is_document(step.text):
                 self._candidate = self._cleaned(step.text)
+                return
 
     @property
     def may_go_ahead(self) -> bool:
