@@ -28,6 +28,8 @@ from tests.models.fake_gemini import FakeGemini, frame
 SIGNATURE = bytes(range(256))
 OTHER_SIGNATURE = bytes(reversed(range(256)))
 
+DOCUMENT = '{"v": 1, "blocks": [{"type": "divider"}]}'
+
 TOOLS = tuple(
     Tool(tool.name, tool.description, tool.schema) for tool in ask_tools(ASK_KINDS, "full")
 )
@@ -38,9 +40,10 @@ class Adapter:
     """A model on a stage of its own.
 
     `asking` is a prompt that makes it call `ask_choice`, `chatting` one that makes it talk, and
-    `hanging` one whose answer isn't over after its first part. `opaque_sent` returns the opaque
-    bytes of its last request, `outcomes` what a tool message says, and `ended` waits until the call
-    under way is over. `used` is what the chatting call says it used, 0 where it doesn't say.
+    `hanging` one whose answer isn't over after its first part; `showing` makes it write a document
+    where JSON is asked for. `opaque_sent` returns the opaque bytes of its last request, `outcomes`
+    what a tool message says, and `ended` waits until the call under way is over. `used` is what the
+    chatting call says it used, 0 where it doesn't say.
     """
 
     model: Model
@@ -52,6 +55,7 @@ class Adapter:
     asking: str = "set up my plan"
     chatting: str = "hello"
     hanging: str = "what can you do"
+    showing: str = "show my sales"
 
     def call(self, prompt: str, *later: ProviderMessage) -> ModelCall:
         """Returns a call with both ask tools."""
@@ -73,6 +77,7 @@ async def _scripted(kind: type[ScriptedModel]) -> AsyncGenerator[Adapter]:
                 ),
                 "hello": in_turn([Text("Hello "), Usage(3), Text("there."), Usage(5)]),
                 "what can you do": in_turn([Text("Much."), Hold("never")]),
+                "show my sales": in_turn([Text(DOCUMENT[:9]), Text(DOCUMENT[9:])]),
             }
         )
     )
@@ -125,6 +130,11 @@ async def _gemini() -> AsyncGenerator[Adapter]:
             "hello", frame({"text": "Hello "}), frame({"text": "there."}, finish="STOP")
         )
         server.answer_prompt("what can you do", frame({"text": "Much."}), then="hang")
+        server.answer_prompt(
+            "show my sales",
+            frame({"text": DOCUMENT[:9]}),
+            frame({"text": DOCUMENT[9:]}, finish="STOP"),
+        )
         server.answer_prompt("Name this.", frame({"text": "Workspace setup"}, finish="STOP"))
 
         async def ended() -> None:

@@ -1,12 +1,17 @@
 """What every adapter of the model port does alike."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
+import jsonschema_rs
 import pytest
 
 from parleyd.contract.approvals import denied_result
+from parleyd.contract.blocks.options import BlockOptions
+from parleyd.contract.blocks.schema import json_schema
+from parleyd.contract.blocks.validation import check
 from parleyd.turns.model import (
     CallPart,
     MediaShown,
@@ -176,6 +181,14 @@ async def test_a_title_is_a_short_text(adapter: Adapter) -> None:
     title = await adapter.model.generate_text("Write a title.", "Name this.", 0.3)
     assert title
     assert len(title.split()) <= 6
+
+
+async def test_json_is_what_the_schema_says(adapter: Adapter) -> None:
+    schema = json_schema()
+    text = await adapter.model.generate_json("Draw.", adapter.showing, schema, 0.0)
+    assert jsonschema_rs.is_valid(schema, json.loads(text))
+    assert check(text, BlockOptions()).ok
+    assert schema == json_schema()
 
 
 async def test_names_say_who_it_is(adapter: Adapter) -> None:

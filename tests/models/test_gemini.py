@@ -3,12 +3,13 @@
 import asyncio
 import base64
 import json
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
 from parleyd.contract.asks.kinds import ASK_KINDS
 from parleyd.contract.asks.tools import ask_tools
+from parleyd.contract.blocks.schema import json_schema
 from parleyd.contract.surfaces import Surface
 from parleyd.models.gemini import GeminiModel
 from parleyd.turns.model import (
@@ -21,6 +22,8 @@ from tests.models.conftest import KEY
 from tests.models.fake_gemini import FakeGemini, frame
 from tests.models.gemini_calls import SIGNATURE, call_of, function_call, plain, sent
 from tests.models.streamed import parts_of, usage_of
+
+DEADLINE = 10
 
 
 async def test_the_request_is_one_stream_with_the_key_in_a_header(
@@ -200,6 +203,45 @@ async def test_a_title_is_written_without_tools(server: FakeGemini, gemini: Gemi
         "systemInstruction": {"role": "user", "parts": [{"text": "Write a title."}]},
         "generationConfig": {"temperature": 0.3},
     }
+
+
+async def test_json_is_asked_for_with_a_schema_in_the_keywords_of_gemini(
+    server: FakeGemini, gemini: GeminiModel
+) -> None:
+    thought = {"text": "A divider will do.", "thought": True}
+    server.answer(frame(thought, {"text": '{"v": '}), frame({"text": "1}"}, finish="STOP"))
+    schema: dict[str, Any] = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": {"v": {"const": 1}},
+    }
+    text = await gemini.generate_json("Draw.", "Sales.", schema, 0.0)
+    assert text == '{"v": 1}'
+    assert server.received[0].body == {
+        "contents": [{"role": "user", "parts": [{"text": "Sales."}]}],
+        "systemInstruction": {"role": "user", "parts": [{"text": "Draw."}]},
+        "generationConfig": {
+            "temperature": 0.0,
+            "responseMimeType": "application/json",
+            "responseJsonSchema": {
+                "type": "object",
+                "properties": {"v": {"type": "number", "enum": [1]}},
+            },
+        },
+    }
+    assert "const" in str(schema), "the caller's schema stays"
+
+
+async def test_cancelling_ends_the_call_for_json(server: FakeGemini, gemini: GeminiModel) -> None:
+    server.answer(frame({"text": '{"v": '}), then="hang")
+    writing = asyncio.create_task(gemini.generate_json("Draw.", "Sales.", json_schema(), 0.0))
+    async with asyncio.timeout(DEADLINE):
+        while not server.received:
+            await asyncio.sleep(0)
+        writing.cancel()
+        await asyncio.wait([writing])
+        await server.received[0].client_left.wait()
+    assert writing.cancelled()
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import parley
 from parley.v1 import turns_pb2
 from parley.v1.turns_pb2_grpc import TurnServiceStub
 from parleyd.app.development_key import ALGORITHM, AUDIENCE, ISSUER, DevelopmentKey
-from parleyd.rpc.auth import Authenticator
+from parleyd.rpc.auth import SERVICE_AUDIENCE, Authenticator
 from tests.rpc.wire import HOUR, Wire, serving
 
 PRIVATE = Ed25519PrivateKey.from_private_bytes(b"k" * 32)
@@ -60,7 +60,8 @@ REFUSED = {
     "without_expiry": [f"Bearer {token(exp=None)}"],
     "expiry_that_is_no_time": [f"Bearer {token(exp='soon')}"],
     "expiry_beyond_all_time": [f"Bearer {token(exp=float('inf'))}"],
-    "wrong_audience": [f"Bearer {token(aud='parley-internal')}"],
+    "wrong_audience": [f"Bearer {token(aud='elsewhere')}"],
+    "several_wrong_audiences": [f"Bearer {token(aud=['elsewhere', 'parley-'])}"],
     "without_audience": [f"Bearer {token(aud=None)}"],
     "wrong_issuer": [f"Bearer {token(iss='https://elsewhere.example')}"],
     "without_issuer": [f"Bearer {token(iss=None)}"],
@@ -150,3 +151,10 @@ async def test_two_callers_at_once_are_two_owners(wire: Wire) -> None:
 def test_only_signatures_that_a_public_key_checks_can_be_allowed(algorithms: list[str]) -> None:
     with pytest.raises(ValueError, match="RS256"):
         Authenticator(issuer=ISSUER, audience=AUDIENCE, keys=KEY.keys, algorithms=algorithms)
+
+
+def test_people_and_services_can_not_have_one_audience() -> None:
+    with pytest.raises(ValueError, match="'parley-internal' can't be the audience of people and"):
+        Authenticator(
+            issuer=ISSUER, audience=SERVICE_AUDIENCE, keys=KEY.keys, algorithms=[ALGORITHM]
+        )

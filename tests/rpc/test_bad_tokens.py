@@ -36,7 +36,7 @@ def tokens(server: Server) -> dict[str, str]:
         "malformed": "nonsense",
         "expired": key.issue("noor", -HOUR),
         "expired_long_ago": key.issue("noor", HOUR, claims=now),
-        "wrong_audience": key.issue("noor", HOUR, audience="parley-internal"),
+        "wrong_audience": key.issue("noor", HOUR, audience="elsewhere"),
         "wrong_issuer": key.issue("noor", HOUR, claims={"iss": "https://elsewhere.example"}),
         "no_subject": key.issue("", HOUR),
         "algorithm_none": "eyJhbGciOiJub25lIn0." + key.issue("noor", HOUR).split(".")[1] + ".",

@@ -15,6 +15,7 @@ import parley
 from parley.v1 import errors_pb2, turns_pb2
 from parley.v1.asks_pb2 import AskFieldErrors
 from parleyd.contract import errors, limits
+from parleyd.contract.blocks.issues import BlockCode, BlockIssue
 from parleyd.contract.errors import ParleyError
 from parleyd.contract.field_errors import Code, FieldError
 from parleyd.contract.reasons import TURN_REASONS, Reason
@@ -34,6 +35,12 @@ PICK = FieldError(
     message="That is no option.",
     fix="Pick one of a, b.",
 )
+
+
+BLANK = BlockIssue(
+    path="blocks[0].\udc00", code=BlockCode.TOO_SHORT, message="Blank: \udc00.", fix="Not \udc00."
+)
+TOO_LONG = BlockIssue(path="", code=BlockCode.TOO_LONG, message="Too long.", fix="Shorten it.")
 
 
 def classes_of_errors() -> set[type[ParleyError]]:
@@ -62,6 +69,9 @@ def one_of_each() -> Iterator[ParleyError]:
     yield errors.ActionNotFound("refresh")
     yield errors.ActionTimeout("refresh", 15)
     yield errors.NotOwner()
+    yield errors.ServiceOnly()
+    yield errors.TokenForbidden("This call is for people.")
+    yield errors.ScopeMissing("blocks.generate")
     yield errors.OptionForbidden("model", "Leave the model empty.")
     yield errors.ConversationNotFound(TURN)
     yield errors.TurnNotFound(TURN)
@@ -76,6 +86,8 @@ def one_of_each() -> Iterator[ParleyError]:
     yield errors.AskNotPending("call_1", errors.Resolution(TURN, "accept", MOMENT), "call_2")
     yield errors.ModelNotConfigured()
     yield errors.AttachmentNotStored()
+    yield errors.BlockGenerationFailed()
+    yield errors.BlocksInvalid([BLANK, BLANK, TOO_LONG])
     yield errors.Unavailable("The database can't be reached.")
 
 
@@ -88,8 +100,10 @@ GATEWAYS = {
     "BLOCKS_DISABLED": "404",
     "FILE_TOO_LARGE": "413",
     "ATTACHMENT_UPLOAD_FAILED": "502",
+    "BLOCK_GENERATION_FAILED": "502",
+    "BLOCKS_INVALID": "422",
 }
-"""The HTTP statuses that are not those of their codes (spec turns 8.1)."""
+"""The HTTP statuses that are not those of their codes (spec turns 8.1, blocks 20)."""
 
 
 async def failure(client: parley.Client) -> aio.AioRpcError:
@@ -209,6 +223,18 @@ async def test_field_faults_arrive_in_order_as_violations_and_with_their_fixes(w
     assert [(e.path, e.code, e.message, e.fix) for e in fixes.errors] == [
         ("content.selected", "SELECTION_COUNT", "Too many picks.", "Pick one."),
         ("content.selected[0]", "OPTION_NOT_OFFERED", "That is no option.", "Pick one of a, b."),
+    ]
+
+
+async def test_the_errors_of_a_document_arrive_as_those_of_fields_do(wire: Wire) -> None:
+    wire.servicer.raises(errors.BlocksInvalid([BLANK, BLANK, TOO_LONG]))
+    async with wire.client() as client:
+        error = parley.error_of(await failure(client))
+    assert (error.code, error.reason) == (StatusCode.FAILED_PRECONDITION, "BLOCKS_INVALID")
+    assert error.metadata == {"error_codes": "TOO_SHORT,TOO_LONG", "http_status": "422"}
+    assert [tuple(fault) for fault in error.fields] == [
+        *[("blocks[0].\ufffd", "TOO_SHORT", "Blank: \ufffd.", "Not \ufffd.")] * 2,
+        ("", "TOO_LONG", "Too long.", "Shorten it."),
     ]
 
 

@@ -21,6 +21,7 @@ from grpc import aio
 
 from parley.v1.ask_contract_pb2_grpc import AskContractServiceStub
 from parley.v1.asks_pb2 import AskFieldErrors
+from parley.v1.block_generation_pb2_grpc import BlockGenerationServiceStub
 from parley.v1.conversations_pb2_grpc import ConversationServiceStub
 from parley.v1.datasets_pb2_grpc import DatasetServiceStub
 from parley.v1.files_pb2_grpc import FileServiceStub
@@ -28,6 +29,7 @@ from parley.v1.turns_pb2_grpc import TurnServiceStub
 
 if TYPE_CHECKING:
     from parley.v1.ask_contract_pb2_grpc import AskContractServiceAsyncStub
+    from parley.v1.block_generation_pb2_grpc import BlockGenerationServiceAsyncStub
     from parley.v1.conversations_pb2_grpc import ConversationServiceAsyncStub
     from parley.v1.datasets_pb2_grpc import DatasetServiceAsyncStub
     from parley.v1.files_pb2_grpc import FileServiceAsyncStub
@@ -63,6 +65,7 @@ class Client:
         self.files: FileServiceAsyncStub = FileServiceStub(channel)
         self.datasets: DatasetServiceAsyncStub = DatasetServiceStub(channel)
         self.contract: AskContractServiceAsyncStub = AskContractServiceStub(channel)
+        self.generation: BlockGenerationServiceAsyncStub = BlockGenerationServiceStub(channel)
 
     async def close(self) -> None:
         """Ends the connection. Turns that run go on without it."""

@@ -96,17 +96,33 @@ def migrate() -> None:
 @app.command()
 def token(
     *,
-    subject: Annotated[str, typer.Option(help="Whom the token speaks for.")] = "developer",
+    subject: Annotated[
+        str | None, typer.Option(help="Whom the token speaks for; else developer.")
+    ] = None,
+    service: Annotated[
+        str | None, typer.Option(help="The service that it speaks for instead of a person.")
+    ] = None,
+    scope: Annotated[
+        list[str] | None, typer.Option(help="What the service may do, as blocks.generate.")
+    ] = None,
     lifetime: Annotated[
         str, typer.Option(metavar="TIME", help="How long it counts: 90s, 30m, 12h or 7d.")
     ] = "24h",
 ) -> None:
     """Prints a token for a service in development on this machine."""
     span = _span(lifetime)
-    from parleyd.app.identity import development_token
+    if service and subject:
+        raise typer.BadParameter("A token speaks for a person or a service: leave one out.")
+    if bool(service) != bool(scope):
+        raise typer.BadParameter("A token of a service needs --service and --scope, both.")
+    from parleyd.app import identity
     from parleyd.app.settings_sources import load_settings
 
-    typer.echo(development_token(load_settings(development=True), subject, span))
+    settings = load_settings(development=True)
+    if service and scope:
+        typer.echo(identity.development_service_token(settings, service, scope, span))
+    else:
+        typer.echo(identity.development_token(settings, subject or identity.DEVELOPER, span))
 
 
 @app.command()
@@ -133,7 +149,10 @@ def chat(
     ] = None,
     conversation: Annotated[str, typer.Option(help="Go on with this conversation.")] = "",
 ) -> None:
-    """Talks to the agent in this terminal; Ctrl-D leaves."""
+    """Talks to the agent in this terminal; Ctrl-D leaves.
+
+    What a reply lets you press stands in a menu, below the line that lets you write a message.
+    """
     if token and not target:
         raise typer.BadParameter("A token is of use with --target alone.")
     from parleyd.app.chat import session

@@ -1,5 +1,6 @@
 """Whom the service trusts (design D5)."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -27,6 +28,7 @@ def authenticator_of(settings: Settings) -> Authenticator:
         return Authenticator(
             issuer=ISSUER,
             audience=settings.jwt_audience,
+            service_audience=settings.jwt_service_audience,
             keys=development_key(settings).keys,
             algorithms=[ALGORITHM],
         )
@@ -38,6 +40,7 @@ def authenticator_of(settings: Settings) -> Authenticator:
     return Authenticator(
         issuer=settings.jwt_issuer,
         audience=settings.jwt_audience,
+        service_audience=settings.jwt_service_audience,
         keys=_keys_of(settings),
         algorithms=settings.jwt_algorithms,
     )
@@ -64,6 +67,22 @@ def development_token(
         CommandFailed: The development key can't be read or made.
     """
     return development_key(settings).issue(subject, lifetime, audience=settings.jwt_audience)
+
+
+def development_service_token(
+    settings: Settings, name: str, scopes: Sequence[str], lifetime: timedelta = TOKEN_LIFETIME
+) -> str:
+    """Returns a token with which a service may do what the scopes say, in development.
+
+    Raises:
+        CommandFailed: The development key can't be read or made.
+    """
+    return development_key(settings).issue(
+        name,
+        lifetime,
+        audience=settings.jwt_service_audience,
+        claims={"scope": " ".join(scopes)},
+    )
 
 
 def _keys_of(settings: Settings) -> Keys:

@@ -29,7 +29,7 @@ from parleyd.contract import limits
 from parleyd.contract.asks.ask import AskKind
 from parleyd.contract.asks.kinds import ASK_KINDS
 from parleyd.contract.datasets.checks import ROWS
-from parleyd.rpc.auth import ALGORITHMS
+from parleyd.rpc.auth import ALGORITHMS, SERVICE_AUDIENCE
 from parleyd.tools import McpServer
 
 _SERVER_NAME = re.compile("[A-Za-z_][A-Za-z0-9_-]{0,31}")
@@ -80,6 +80,8 @@ class Settings(BaseModel):
 
     jwt_issuer: str | None = Field(default=None, min_length=1)
     jwt_audience: str = Field(default="parley", min_length=1)
+    jwt_service_audience: str = Field(default=SERVICE_AUDIENCE, min_length=1)
+    """The audience of tokens that speak for services (spec turns 13.1)."""
     jwt_algorithms: Annotated[tuple[str, ...], NoDecode] = Field(
         default=("RS256", "ES256", "EdDSA"), min_length=1
     )
@@ -242,6 +244,11 @@ class Settings(BaseModel):
         if self.jwks_url and self.jwks_file:
             raise ValueError(
                 "PARLEY_JWKS_URL and PARLEY_JWKS_FILE are two sources of keys: leave one out."
+            )
+        if self.jwt_audience == self.jwt_service_audience:
+            raise ValueError(
+                f"PARLEY_JWT_AUDIENCE and PARLEY_JWT_SERVICE_AUDIENCE are both "
+                f"{self.jwt_audience!r}, so people and services can't be told apart: change one."
             )
         if not self.development:
             return self

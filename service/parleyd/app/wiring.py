@@ -12,6 +12,7 @@ from uuid import uuid4
 import structlog
 
 from parleyd.app.database import migrated_database
+from parleyd.app.demo_actions import with_demo_actions
 from parleyd.app.demo_tools import with_demo_tools
 from parleyd.app.faults import CommandFailed, ConfigurationError
 from parleyd.app.identity import authenticator_of
@@ -44,6 +45,7 @@ from parleyd.tools import (
     mcp_tools,
 )
 from parleyd.turns.block_actions import BlockActions
+from parleyd.turns.block_generation import BlockWriter
 from parleyd.turns.chain_memory import ChainMemory
 from parleyd.turns.datasets import Datasets, DatasetStore
 from parleyd.turns.deployment import Deployment
@@ -144,7 +146,7 @@ async def running_service(
             options = replace(options, remote_tools=remote_tools)
         _warn_of_idle_wordings(options)
         if isinstance(model, DemoModel):
-            options = with_demo_tools(options, PostgresTodos(engine))
+            options = with_demo_actions(with_demo_tools(options, PostgresTodos(engine)))
         shared = Deployment(
             store=instead.wrap_store(PostgresTurnStore(engine)),
             leases=PostgresLeaseStore(engine, renewing, turn_seconds=settings.turn_seconds),
@@ -179,11 +181,14 @@ async def running_service(
             turns=turns,
             conversations=conversations,
             block_actions=(
-                BlockActions(blocks, conversations, shared.request_log) if blocks else None
+                BlockActions(blocks, conversations, shared.request_log, options.limits)
+                if blocks
+                else None
             ),
             files=files,
             uploads=options.uploads,
             datasets=datasets,
+            block_writer=BlockWriter(model, shared.request_log, options.limits),
             authenticator=authenticator,
             ids=ids,
         )
@@ -345,7 +350,12 @@ def _gemini(settings: Settings, name: str, stack: AsyncExitStack) -> Model:
 
     assert settings.gemini_api_key
     base_url = str(settings.gemini_base_url) if settings.gemini_base_url else None
-    model = GeminiModel(name, settings.gemini_api_key.get_secret_value(), base_url=base_url)
+    model = GeminiModel(
+        name,
+        settings.gemini_api_key.get_secret_value(),
+        base_url=base_url,
+        idle_seconds=settings.model_idle_seconds,
+    )
     stack.push_async_callback(model.aclose)
     return model
 
@@ -359,6 +369,11 @@ def _model_of_key(settings: Settings) -> Callable[[str], Model] | None:
     base_url = str(settings.gemini_base_url) if settings.gemini_base_url else None
 
     def model_of_key(key: str) -> Model:
-        return GeminiModel(settings.model or GEMINI_MODEL, key, base_url=base_url)
+        return GeminiModel(
+            settings.model or GEMINI_MODEL,
+            key,
+            base_url=base_url,
+            idle_seconds=settings.model_idle_seconds,
+        )
 
     return model_of_key

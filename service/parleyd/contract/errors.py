@@ -10,6 +10,7 @@
     │  └─ AnswerWhileAsksOff
     ├─ AsksOff  FilesOff  UploadsOff  BlocksOff
     ├─ NotOwner
+    ├─ ServiceOnly  TokenForbidden  ScopeMissing
     ├─ OptionForbidden
     ├─ ConversationNotFound  TurnNotFound  MessageNotFound  FileNotFound
     ├─ DatasetNotFound  ActionNotFound  ActionTimeout
@@ -22,6 +23,7 @@
     ├─ EventsExpired
     ├─ ModelNotConfigured
     ├─ AttachmentNotStored
+    ├─ BlockGenerationFailed  BlocksInvalid
     └─ Unavailable
 
 A turn that fails after it started is no error of a call but a `TurnError` with one of the
@@ -33,6 +35,7 @@ from datetime import datetime
 from typing import ClassVar, Literal
 from uuid import UUID
 
+from parleyd.contract.blocks.issues import BlockIssue
 from parleyd.contract.field_errors import FieldError
 from parleyd.contract.reasons import Reason
 
@@ -208,6 +211,42 @@ class NotOwner(ParleyError):
 
     def __init__(self, what: Literal["conversation", "file"] = "conversation") -> None:
         super().__init__(f"This {what} belongs to someone else.")
+
+
+class ServiceOnly(ParleyError):
+    """A call for services, by somebody who is none."""
+
+    reason = Reason.SERVICE_ONLY
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This call is for services, and the bearer token speaks for a person; call with the "
+            "token of a service."
+        )
+
+
+class TokenForbidden(ParleyError):
+    """A token that may not be used for this call: a service's where people call, or one of both."""
+
+    reason = Reason.TOKEN_FORBIDDEN
+
+
+class ScopeMissing(ParleyError):
+    """A service's token that does not allow the call: its claim `scope` lacks one."""
+
+    reason = Reason.SCOPE_REQUIRED
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(
+            f"The bearer token lacks the scope {scope!r}; get one whose claim `scope`, a text with "
+            "spaces between, has it."
+        )
+        self.scope = scope
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """Returns the scope that the call needs."""
+        return {"scope": self.scope}
 
 
 class OptionForbidden(ParleyError):
@@ -480,6 +519,36 @@ class AttachmentNotStored(ParleyError):
     def metadata(self) -> Mapping[str, str]:
         """Returns the HTTP status that the gateway sends instead of its own."""
         return {"http_status": "502"}
+
+
+class BlockGenerationFailed(ParleyError):
+    """The model failed, took too long, or returned no object. Nothing is kept; try again later."""
+
+    reason = Reason.BLOCK_GENERATION_FAILED
+
+    def __init__(self) -> None:
+        super().__init__("Block generation failed: the model gave no document. Try again later.")
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """Returns the HTTP status that the gateway sends instead of its own."""
+        return {"http_status": "502"}
+
+
+class BlocksInvalid(ParleyError):
+    """The model's document breaks the rules in `issues`, which are errors, at least one."""
+
+    reason = Reason.BLOCKS_INVALID
+
+    def __init__(self, issues: Sequence[BlockIssue]) -> None:
+        super().__init__("Block document failed validation; the details say where, and why.")
+        self.issues = tuple(issues)
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """Returns the codes, each once, and the HTTP status that the gateway sends."""
+        codes = dict.fromkeys(issue.code.value for issue in self.issues)
+        return {"error_codes": ",".join(codes), "http_status": "422"}
 
 
 class Unavailable(ParleyError):

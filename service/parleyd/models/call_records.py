@@ -11,12 +11,12 @@ from parleyd.models import script
 from parleyd.models.script import ScriptedMessage, last_prompt
 from parleyd.turns.model import ModelCall
 
-RecordKind: TypeAlias = Literal["stream", "text"]
+RecordKind: TypeAlias = Literal["stream", "text", "json"]
 
 
 @dataclass(frozen=True)
 class CallRecord:
-    """A call of `stream` or of `generate_text`, as the process `pid` began it.
+    """A call of `stream`, `generate_text` or `generate_json`, as the process `pid` began it.
 
     `prompt` is the text of the last user message, or all that the text is to be made of. `encoded`
     holds the messages. `refused` says why a strict model refused the call.
@@ -61,13 +61,20 @@ class CallRecords:
 
     def add_text(self, system: str, prompt: str) -> None:
         """Adds a call of `generate_text`."""
-        self._add(CallRecord("text", os.getpid(), prompt, system, script.encode(()).decode()))
+        self._add_prompt("text", system, prompt)
+
+    def add_json(self, system: str, prompt: str) -> None:
+        """Adds a call of `generate_json`."""
+        self._add_prompt("json", system, prompt)
 
     def read(self) -> tuple[CallRecord, ...]:
         """Returns the calls so far, in the order in which they began; none without a file."""
         if not self._path.exists():
             return ()
         return tuple(map(_RECORD.validate_json, self._path.read_bytes().splitlines()))
+
+    def _add_prompt(self, kind: RecordKind, system: str, prompt: str) -> None:
+        self._add(CallRecord(kind, os.getpid(), prompt, system, script.encode(()).decode()))
 
     def _add(self, record: CallRecord) -> None:
         # One write to a file that is open for appending: lines of two processes never mix.

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import httpx2
 from google.genai import Client
 from google.genai import types as genai
+from pydantic import JsonValue
 
 from parleyd.models import gemini_messages
 from parleyd.models.gemini_failures import (
@@ -19,6 +20,7 @@ from parleyd.models.gemini_failures import (
 )
 from parleyd.models.gemini_files import takes_files_in_results
 from parleyd.models.gemini_results import results_message
+from parleyd.models.gemini_schemas import gemini_schema
 from parleyd.turns.model import (
     ModelCall,
     ModelFailed,
@@ -119,25 +121,9 @@ class GeminiModel:
         Raises:
             ModelFailed: The provider failed, refused, fell silent, or ended without an answer.
         """
-        held: list[Part] = []
-        finished = answered = False
-        async with aclosing(self._frames(call)) as frames:
-            async for frame in frames:
-                if tokens := frame.usage_metadata and frame.usage_metadata.total_token_count:
-                    yield UsagePart(tokens)
-                for candidate in _candidates(frame):
-                    if candidate.finish_reason:
-                        finished = True
-                        if failure := failure_of_finish(candidate.finish_reason):
-                            raise failure
-                    for raw in (candidate.content and candidate.content.parts) or ():
-                        part = gemini_messages.as_part(raw)
-                        held.append(part)
-                        answered = answered or not isinstance(part, ThoughtPart)
-                    while answered and held:
-                        yield held.pop(0)
-        if not (finished and answered):
-            raise ModelFailed("server", "the stream ended without an answer")
+        async with aclosing(self._parts(call, _config(call))) as parts:
+            async for part in parts:
+                yield part
 
     def user_message(self, text: str, shown: Sequence[Shown] = ()) -> ProviderMessage:
         """Returns what the person wrote, and the files that came with it."""
@@ -179,17 +165,61 @@ class GeminiModel:
             ModelFailed: As in `stream`.
         """
         call = ModelCall(system, (self.user_message(prompt),), (), None, temperature)
-        parts = [part async for part in self.stream(call)]
-        return "".join(part.text for part in parts if isinstance(part, TextPart))
+        return await self._text(call, _config(call))
 
-    async def _frames(self, call: ModelCall) -> AsyncGenerator[genai.GenerateContentResponse, None]:
+    async def generate_json(
+        self, system: str, prompt: str, schema: dict[str, JsonValue], temperature: float
+    ) -> str:
+        """Returns a text of JSON, as `schema` says in the keywords that Gemini knows.
+
+        Raises:
+            ModelFailed: As in `stream`.
+        """
+        call = ModelCall(system, (self.user_message(prompt),), (), None, temperature)
+        config = _config(call)
+        config.response_mime_type = "application/json"
+        config.response_json_schema = gemini_schema(schema)
+        return await self._text(call, config)
+
+    async def _text(self, call: ModelCall, config: genai.GenerateContentConfig) -> str:
+        """Returns all that one call says."""
+        async with aclosing(self._parts(call, config)) as parts:
+            return "".join([part.text async for part in parts if isinstance(part, TextPart)])
+
+    async def _parts(
+        self, call: ModelCall, config: genai.GenerateContentConfig
+    ) -> AsyncGenerator[StreamPart, None]:
+        """Streams the parts of one call, see `stream`."""
+        held: list[Part] = []
+        finished = answered = False
+        async with aclosing(self._frames(call, config)) as frames:
+            async for frame in frames:
+                if tokens := frame.usage_metadata and frame.usage_metadata.total_token_count:
+                    yield UsagePart(tokens)
+                for candidate in _candidates(frame):
+                    if candidate.finish_reason:
+                        finished = True
+                        if failure := failure_of_finish(candidate.finish_reason):
+                            raise failure
+                    for raw in (candidate.content and candidate.content.parts) or ():
+                        part = gemini_messages.as_part(raw)
+                        held.append(part)
+                        answered = answered or not isinstance(part, ThoughtPart)
+                    while answered and held:
+                        yield held.pop(0)
+        if not (finished and answered):
+            raise ModelFailed("server", "the stream ended without an answer")
+
+    async def _frames(
+        self, call: ModelCall, config: genai.GenerateContentConfig
+    ) -> AsyncGenerator[genai.GenerateContentResponse, None]:
         """Streams the frames of one call, and closes its connection however it ends.
 
         A task of its own reads them: the SDK closes a connection only where it is cancelled while
         it waits for the provider, and that task waits for nothing else.
         """
         frames: _Frames = asyncio.Queue()
-        reading = asyncio.create_task(self._read(call, frames))
+        reading = asyncio.create_task(self._read(call, config, frames))
         try:
             while (frame := await self._next(frames)) is not None:
                 yield frame
@@ -200,7 +230,9 @@ class GeminiModel:
             if not reading.cancelled():
                 reading.exception()
 
-    async def _read(self, call: ModelCall, frames: _Frames) -> None:
+    async def _read(
+        self, call: ModelCall, config: genai.GenerateContentConfig, frames: _Frames
+    ) -> None:
         opened: list[httpx2.Response] = []
         _responses.set(opened)
         try:
@@ -212,7 +244,7 @@ class GeminiModel:
                     for message in call.messages
                     for content in gemini_messages.as_contents(message)
                 ],
-                config=_config(call),
+                config=config,
             )
             async for frame in stream:
                 frames.put_nowait(frame)

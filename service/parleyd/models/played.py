@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager
 from typing import TypeAlias
 
+from pydantic import JsonValue
+
 from parleyd.models import script
 from parleyd.models.script import (
     Fail,
@@ -25,6 +27,7 @@ from parleyd.turns.model import (
     RebuiltCall,
     Shown,
     StreamPart,
+    TextPart,
     ToolOutcome,
     UsagePart,
 )
@@ -163,6 +166,20 @@ class PlayedModel:
             UndecodableMessages: Another codec, or nothing that it wrote.
         """
         return script.decode(codec, data)
+
+    async def generate_json(
+        self, system: str, prompt: str, schema: dict[str, JsonValue], temperature: float
+    ) -> str:
+        """Plays the step that the script has for the prompt, whatever the schema.
+
+        Raises:
+            ModelFailed: The step says so, or holds no part at all.
+            Unforeseen: The step says so.
+        """
+        del schema
+        call = ModelCall(system, (self.user_message(prompt),), (), None, temperature)
+        parts = [part async for part in self.play(self._pick(call))]
+        return "".join(part.text for part in parts if isinstance(part, TextPart))
 
     @contextmanager
     def _counted(self) -> Generator[None]:

@@ -3,6 +3,8 @@
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 
+from pydantic import JsonValue
+
 from parleyd.models.played import Pick, PlayedModel
 from parleyd.models.script import ScriptedStep, Text, after_prompt, last_prompt
 from parleyd.turns.model import ModelCall, StreamPart, TextPart
@@ -23,11 +25,22 @@ class TextCall:
     temperature: float
 
 
+@dataclass(frozen=True)
+class JsonCall:
+    """One call of `generate_json`."""
+
+    system: str
+    prompt: str
+    schema: dict[str, JsonValue]
+    temperature: float
+
+
 class ScriptedModel(PlayedModel):
     """Plays a script, and records every call in `calls` as it begins.
 
     `pick` may be `in_turn`, `by_prompt`, `by_progress`, or any function of the call. Texts that are
-    no turns, as titles are, have records of their own, `text_calls`, and always play `title`.
+    no turns, as titles are, have records of their own, `text_calls`, and always play `title`; so
+    have calls for JSON, `json_calls`, which play the script.
     """
 
     def __init__(
@@ -41,6 +54,7 @@ class ScriptedModel(PlayedModel):
         super().__init__(pick, provider=provider, model_id=model_id)
         self.calls: list[ModelCall] = []
         self.text_calls: list[TextCall] = []
+        self.json_calls: list[JsonCall] = []
         self._title = title
 
     def stream(self, call: ModelCall) -> AsyncGenerator[StreamPart, None]:
@@ -62,6 +76,18 @@ class ScriptedModel(PlayedModel):
         self.text_calls.append(TextCall(system, prompt, temperature))
         parts = [part async for part in self.play(self._title)]
         return "".join(part.text for part in parts if isinstance(part, TextPart))
+
+    async def generate_json(
+        self, system: str, prompt: str, schema: dict[str, JsonValue], temperature: float
+    ) -> str:
+        """Records the call, then returns the text of its step.
+
+        Raises:
+            ModelFailed: The step says so, or holds no part at all.
+            ScriptEnded: There is no step for this call.
+        """
+        self.json_calls.append(JsonCall(system, prompt, schema, temperature))
+        return await super().generate_json(system, prompt, schema, temperature)
 
 
 def in_turn(*steps: ScriptedStep) -> Pick:

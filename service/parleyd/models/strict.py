@@ -9,6 +9,8 @@ from contextlib import aclosing
 from itertools import zip_longest
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from parleyd.contract.text import storable
 from parleyd.models.call_records import CallRecords
 from parleyd.models.played import Pick
@@ -86,6 +88,20 @@ class StrictModel(ScriptedModel):
         if self._records:
             self._records.add_text(system, prompt)
         return await super().generate_text(system, prompt, temperature)
+
+    async def generate_json(
+        self, system: str, prompt: str, schema: dict[str, JsonValue], temperature: float
+    ) -> str:
+        """Records the call, then returns the text of its step.
+
+        Raises:
+            ModelFailed: The step says so, or holds no part at all.
+            Unforeseen: The step says so.
+            ScriptEnded: There is no step for this call.
+        """
+        if self._records:
+            self._records.add_json(system, prompt)
+        return await super().generate_json(system, prompt, schema, temperature)
 
     async def _refuse_or_play(
         self, call: ModelCall, fault: str | None

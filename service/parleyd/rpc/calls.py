@@ -41,6 +41,11 @@ class Call:
         """Tells whether the call asks for health or reflection, which are open to everybody."""
         return self.method.startswith(_ABOUT_THE_SERVER)
 
+    @property
+    def service(self) -> str:
+        """Returns the full name of the service that the method is of, `parley.v1.TurnService`."""
+        return self.method.removeprefix("/").partition("/")[0]
+
     def values(self, key: str) -> list[str]:
         """Returns every text that the client sent under a lower-case metadata key."""
         return [text for name, text in self.metadata if name == key and isinstance(text, str)]

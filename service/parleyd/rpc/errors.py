@@ -17,10 +17,11 @@ from grpc_status import rpc_status
 
 from parley.v1 import asks_pb2
 from parleyd.contract import errors, limits
-from parleyd.contract.errors import Malformed, ParleyError
+from parleyd.contract.blocks.issues import BlockIssue
+from parleyd.contract.errors import BlocksInvalid, Malformed, ParleyError
 from parleyd.contract.field_errors import FieldError
 from parleyd.contract.reasons import Reason
-from parleyd.contract.text import cut
+from parleyd.contract.text import cut, without_surrogates
 from parleyd.rpc.calls import Call, Context
 
 DOMAIN: Final = "parley"
@@ -51,6 +52,9 @@ CODES: Final[Mapping[type[ParleyError], StatusCode]] = {
     errors.ActionTimeout: StatusCode.DEADLINE_EXCEEDED,
     errors.UploadsOff: StatusCode.PERMISSION_DENIED,
     errors.NotOwner: StatusCode.PERMISSION_DENIED,
+    errors.ServiceOnly: StatusCode.PERMISSION_DENIED,
+    errors.TokenForbidden: StatusCode.PERMISSION_DENIED,
+    errors.ScopeMissing: StatusCode.PERMISSION_DENIED,
     errors.OptionForbidden: StatusCode.PERMISSION_DENIED,
     errors.ConversationNotFound: StatusCode.NOT_FOUND,
     errors.TurnNotFound: StatusCode.NOT_FOUND,
@@ -65,6 +69,8 @@ CODES: Final[Mapping[type[ParleyError], StatusCode]] = {
     errors.EventsExpired: StatusCode.OUT_OF_RANGE,
     errors.ModelNotConfigured: StatusCode.UNAVAILABLE,
     errors.AttachmentNotStored: StatusCode.UNAVAILABLE,
+    errors.BlockGenerationFailed: StatusCode.UNAVAILABLE,
+    errors.BlocksInvalid: StatusCode.FAILED_PRECONDITION,
     errors.Unavailable: StatusCode.UNAVAILABLE,
 }
 """The status of each fact. By class, since ASKS_DISABLED has two (spec turns 8.1)."""
@@ -103,7 +109,7 @@ def status_of(error: ParleyError) -> Status:
 
     The fixes go first, then violations from the end; `truncated` in the metadata says so.
     """
-    fields = error.fields if isinstance(error, Malformed) else ()
+    fields = _faults_of(error)
     whole = _status(error, fields, fixes=fields)
     if _fits(whole):
         return whole
@@ -116,26 +122,39 @@ def status_of(error: ParleyError) -> Status:
     return _status(error, fields[:kept], more=truncated)
 
 
-def field_error_to_proto(error: FieldError) -> asks_pb2.AskFieldError:
-    """Returns a field error with its fix, for the detail `AskFieldErrors`."""
+def field_error_to_proto(error: FieldError | BlockIssue) -> asks_pb2.AskFieldError:
+    """Returns a fault with its fix, for the detail `AskFieldErrors`."""
     return asks_pb2.AskFieldError(
-        path=error.path, code=error.code.value, message=error.message, fix=error.fix
+        path=without_surrogates(error.path),
+        code=error.code.value,
+        message=without_surrogates(error.message),
+        fix=without_surrogates(error.fix),
     )
 
 
-def _violation_to_proto(error: FieldError) -> BadRequest.FieldViolation:
+def _faults_of(error: ParleyError) -> Sequence[FieldError | BlockIssue]:
+    match error:
+        case Malformed():
+            return error.fields
+        case BlocksInvalid():
+            return error.issues
+        case _:
+            return ()
+
+
+def _violation_to_proto(error: FieldError | BlockIssue) -> BadRequest.FieldViolation:
     return BadRequest.FieldViolation(
-        field=error.path,
+        field=without_surrogates(error.path),
         reason=error.code.value,  # pyright: ignore[reportCallIssue] - newer than its stub
-        description=error.message,
+        description=without_surrogates(error.message),
     )
 
 
 def _status(
     error: ParleyError,
-    violations: Sequence[FieldError],
+    violations: Sequence[FieldError | BlockIssue],
     *,
-    fixes: Sequence[FieldError] = (),
+    fixes: Sequence[FieldError | BlockIssue] = (),
     more: Mapping[str, str] = MappingProxyType({}),
 ) -> Status:
     info = ErrorInfo(reason=error.reason.value, domain=DOMAIN, metadata={**error.metadata, **more})

@@ -5,6 +5,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
+from parleyd.rpc.callers import Caller
+
 KNOWN_SECONDS: Final = 60
 """A token is checked anew after this, so a key that was withdrawn counts no longer than that."""
 KNOWN_TOKENS: Final = 10_000
@@ -19,23 +21,23 @@ class KnownTokens:
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._owners: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        self._callers: OrderedDict[str, tuple[Caller, float]] = OrderedDict()
 
-    def owner(self, token: str) -> str | None:
-        """Returns the owner of a token that was checked lately; None where it was not."""
-        known = self._owners.get(token)
+    def caller(self, token: str) -> Caller | None:
+        """Returns whom a token speaks for that was checked lately; None where it was not."""
+        known = self._callers.get(token)
         if known is None:
             return None
-        owner, until = known
+        caller, until = known
         if self._clock() >= until:
-            del self._owners[token]
+            del self._callers[token]
             return None
-        self._owners.move_to_end(token)
-        return owner
+        self._callers.move_to_end(token)
+        return caller
 
-    def remember(self, token: str, owner: str, end: float) -> None:
+    def remember(self, token: str, caller: Caller, end: float) -> None:
         """Notes that a token was checked and counts until `end`."""
-        self._owners[token] = (owner, min(end, self._clock() + KNOWN_SECONDS))
-        self._owners.move_to_end(token)
-        while len(self._owners) > KNOWN_TOKENS:
-            self._owners.popitem(last=False)
+        self._callers[token] = (caller, min(end, self._clock() + KNOWN_SECONDS))
+        self._callers.move_to_end(token)
+        while len(self._callers) > KNOWN_TOKENS:
+            self._callers.popitem(last=False)

@@ -8,12 +8,14 @@ from grpc_reflection.v1alpha import reflection
 
 from parley.v1 import (
     ask_contract_pb2,
+    block_generation_pb2,
     conversations_pb2,
     datasets_pb2,
     files_pb2,
     turns_pb2,
 )
 from parley.v1.ask_contract_pb2_grpc import add_AskContractServiceServicer_to_server
+from parley.v1.block_generation_pb2_grpc import add_BlockGenerationServiceServicer_to_server
 from parley.v1.conversations_pb2_grpc import add_ConversationServiceServicer_to_server
 from parley.v1.datasets_pb2_grpc import add_DatasetServiceServicer_to_server
 from parley.v1.files_pb2_grpc import add_FileServiceServicer_to_server
@@ -21,6 +23,7 @@ from parley.v1.turns_pb2_grpc import add_TurnServiceServicer_to_server
 from parleyd.contract import limits
 from parleyd.rpc.ask_contract import AskContractServicer
 from parleyd.rpc.auth import Authenticator, authenticate_calls
+from parleyd.rpc.block_generation import BlockGenerationServicer
 from parleyd.rpc.calls import Interceptor
 from parleyd.rpc.conversations import ConversationServicer
 from parleyd.rpc.datasets import DatasetServicer
@@ -30,6 +33,7 @@ from parleyd.rpc.log import log_calls
 from parleyd.rpc.open_calls import OpenCalls
 from parleyd.rpc.turns import TurnServicer
 from parleyd.turns.block_actions import BlockActions
+from parleyd.turns.block_generation import BlockWriter
 from parleyd.turns.conversations import ConversationStore
 from parleyd.turns.datasets import Datasets
 from parleyd.turns.files import Files
@@ -44,6 +48,7 @@ SERVICES: Final = tuple(
         files_pb2.DESCRIPTOR,
         datasets_pb2.DESCRIPTOR,
         ask_contract_pb2.DESCRIPTOR,
+        block_generation_pb2.DESCRIPTOR,
     )
     for service in file.services_by_name.values()
 )
@@ -136,6 +141,7 @@ async def build_server(
     datasets: Datasets | None,
     authenticator: Authenticator,
     ids: Ids,
+    block_writer: BlockWriter,
     block_actions: BlockActions | None = None,
 ) -> Serving:
     """Returns a server that has no address yet. The caller gives it one, starts it and stops it.
@@ -154,6 +160,7 @@ async def build_server(
     add_FileServiceServicer_to_server(FileServicer(files, uploads=uploads), server)
     add_DatasetServiceServicer_to_server(DatasetServicer(datasets), server)
     add_AskContractServiceServicer_to_server(AskContractServicer(), server)
+    add_BlockGenerationServiceServicer_to_server(BlockGenerationServicer(block_writer), server)
     health_servicer = health.aio.HealthServicer()
     for service in SERVICES:
         await health_servicer.set(service, health_pb2.HealthCheckResponse.SERVING)

@@ -202,3 +202,16 @@ class Model(Protocol):
             ModelFailed: As in `stream`.
         """
         ...
+
+    async def generate_json(
+        self, system: str, prompt: str, schema: dict[str, JsonValue], temperature: float
+    ) -> str:
+        """Returns a text of JSON that `schema` describes, JSON Schema with an object at its root.
+
+        The model is held to the schema as far as its vendor can; the caller checks what comes. The
+        text may stand in a fence. Cancelling ends the call.
+
+        Raises:
+            ModelFailed: As in `stream`.
+        """
+        ...

@@ -13,13 +13,13 @@ class LoggedRequest:
     """A line of the request log (spec turns 12.1).
 
     `prompt` is what the person brought, of a retry what the retried turn had. A call of a host
-    action is of no turn.
+    action is of no turn; a document that a service asked for is of no conversation either.
     """
 
     owner: str
-    conversation_id: UUID
+    conversation_id: UUID | None
     turn_id: UUID | None
-    request_type: Literal["general", "title", "ui_action"]
+    request_type: Literal["general", "title", "ui_action", "ui_blocks"]
     ai_model: str
     prompt: str
     response: str | None

@@ -85,7 +85,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_REQUEST_ID_REUSED: _ErrorReason.ValueType  # 27
     """The request id belongs to another request. ALREADY_EXISTS. Metadata: `request_id`."""
     ERROR_REASON_RATE_LIMITED: _ErrorReason.ValueType  # 28
-    """Too many running turns or open streams. RESOURCE_EXHAUSTED. Metadata: `limit`."""
+    """Too many running turns or actions, open streams, or documents being written. RESOURCE_EXHAUSTED. Metadata: `limit`."""
     ERROR_REASON_EVENTS_EXPIRED: _ErrorReason.ValueType  # 29
     """The events after that place are gone, or never were. OUT_OF_RANGE."""
     ERROR_REASON_TURN_TIMEOUT: _ErrorReason.ValueType  # 30
@@ -120,6 +120,18 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """No such action of the host. NOT_FOUND."""
     ERROR_REASON_ACTION_TIMEOUT: _ErrorReason.ValueType  # 45
     """The host's action took too long. DEADLINE_EXCEEDED."""
+    ERROR_REASON_SERVICE_ONLY: _ErrorReason.ValueType  # 46
+    """The call is for services, and the token speaks for a person. PERMISSION_DENIED."""
+    ERROR_REASON_TOKEN_FORBIDDEN: _ErrorReason.ValueType  # 47
+    """The call is for people, and the token speaks for a service; or the token is for both at once. PERMISSION_DENIED."""
+    ERROR_REASON_SCOPE_REQUIRED: _ErrorReason.ValueType  # 48
+    """The service's token lacks a scope. PERMISSION_DENIED. Metadata: `scope`."""
+    ERROR_REASON_BLOCK_GENERATION_FAILED: _ErrorReason.ValueType  # 49
+    """The model failed, took too long, or returned no object. UNAVAILABLE. Metadata: `http_status`."""
+    ERROR_REASON_BLOCKS_INVALID: _ErrorReason.ValueType  # 50
+    """The model's document breaks rules; its errors are told as those of fields. FAILED_PRECONDITION. Metadata:
+    `error_codes`, each once, with commas between; `http_status`.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call or a turn failed.
@@ -193,7 +205,7 @@ ERROR_REASON_TURN_NOT_RETRYABLE: ErrorReason.ValueType  # 26
 ERROR_REASON_REQUEST_ID_REUSED: ErrorReason.ValueType  # 27
 """The request id belongs to another request. ALREADY_EXISTS. Metadata: `request_id`."""
 ERROR_REASON_RATE_LIMITED: ErrorReason.ValueType  # 28
-"""Too many running turns or open streams. RESOURCE_EXHAUSTED. Metadata: `limit`."""
+"""Too many running turns or actions, open streams, or documents being written. RESOURCE_EXHAUSTED. Metadata: `limit`."""
 ERROR_REASON_EVENTS_EXPIRED: ErrorReason.ValueType  # 29
 """The events after that place are gone, or never were. OUT_OF_RANGE."""
 ERROR_REASON_TURN_TIMEOUT: ErrorReason.ValueType  # 30
@@ -228,4 +240,16 @@ ERROR_REASON_ACTION_NOT_FOUND: ErrorReason.ValueType  # 44
 """No such action of the host. NOT_FOUND."""
 ERROR_REASON_ACTION_TIMEOUT: ErrorReason.ValueType  # 45
 """The host's action took too long. DEADLINE_EXCEEDED."""
+ERROR_REASON_SERVICE_ONLY: ErrorReason.ValueType  # 46
+"""The call is for services, and the token speaks for a person. PERMISSION_DENIED."""
+ERROR_REASON_TOKEN_FORBIDDEN: ErrorReason.ValueType  # 47
+"""The call is for people, and the token speaks for a service; or the token is for both at once. PERMISSION_DENIED."""
+ERROR_REASON_SCOPE_REQUIRED: ErrorReason.ValueType  # 48
+"""The service's token lacks a scope. PERMISSION_DENIED. Metadata: `scope`."""
+ERROR_REASON_BLOCK_GENERATION_FAILED: ErrorReason.ValueType  # 49
+"""The model failed, took too long, or returned no object. UNAVAILABLE. Metadata: `http_status`."""
+ERROR_REASON_BLOCKS_INVALID: ErrorReason.ValueType  # 50
+"""The model's document breaks rules; its errors are told as those of fields. FAILED_PRECONDITION. Metadata:
+`error_codes`, each once, with commas between; `http_status`.
+"""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

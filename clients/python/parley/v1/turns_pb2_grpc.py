@@ -125,8 +125,8 @@ class TurnServiceServicer:
         """Calls an action of the host for a button of a document. The server checks name and payload; the ids are not compared
         with what is stored. Pending asks are not touched. A repeat calls the action again.
 
-        Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, ACTION_NOT_FOUND, ACTION_TIMEOUT,
-        BLOCKS_DISABLED.
+        Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, ACTION_NOT_FOUND, RATE_LIMITED,
+        ACTION_TIMEOUT, BLOCKS_DISABLED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

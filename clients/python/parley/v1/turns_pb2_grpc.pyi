@@ -70,8 +70,8 @@ class TurnServiceStub:
     """Calls an action of the host for a button of a document. The server checks name and payload; the ids are not compared
     with what is stored. Pending asks are not touched. A repeat calls the action again.
 
-    Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, ACTION_NOT_FOUND, ACTION_TIMEOUT,
-    BLOCKS_DISABLED.
+    Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, ACTION_NOT_FOUND, RATE_LIMITED,
+    ACTION_TIMEOUT, BLOCKS_DISABLED.
     """
     ListPendingAsks: _grpc.UnaryUnaryMultiCallable[_turns_pb2.ListPendingAsksRequest, _turns_pb2.ListPendingAsksResponse]
     """Lists the caller's pending asks over all conversations, newest first.
@@ -121,8 +121,8 @@ class TurnServiceAsyncStub(TurnServiceStub):
     """Calls an action of the host for a button of a document. The server checks name and payload; the ids are not compared
     with what is stored. Pending asks are not touched. A repeat calls the action again.
 
-    Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, ACTION_NOT_FOUND, ACTION_TIMEOUT,
-    BLOCKS_DISABLED.
+    Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, ACTION_NOT_FOUND, RATE_LIMITED,
+    ACTION_TIMEOUT, BLOCKS_DISABLED.
     """
     ListPendingAsks: _aio.UnaryUnaryMultiCallable[_turns_pb2.ListPendingAsksRequest, _turns_pb2.ListPendingAsksResponse]  # type: ignore[assignment]
     """Lists the caller's pending asks over all conversations, newest first.
@@ -199,8 +199,8 @@ class TurnServiceServicer(metaclass=_abc_1.ABCMeta):
         """Calls an action of the host for a button of a document. The server checks name and payload; the ids are not compared
         with what is stored. Pending asks are not touched. A repeat calls the action again.
 
-        Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, ACTION_NOT_FOUND, ACTION_TIMEOUT,
-        BLOCKS_DISABLED.
+        Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER, ACTION_NOT_FOUND, RATE_LIMITED,
+        ACTION_TIMEOUT, BLOCKS_DISABLED.
         """
 
     @_abc_1.abstractmethod
