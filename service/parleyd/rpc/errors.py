@@ -30,6 +30,7 @@ DOMAIN: Final = "parley"
 CODES: Final[Mapping[type[ParleyError], StatusCode]] = {
     errors.Unauthenticated: StatusCode.UNAUTHENTICATED,
     errors.PromptRequired: StatusCode.INVALID_ARGUMENT,
+    errors.OneInputOnly: StatusCode.INVALID_ARGUMENT,
     errors.ToolCallIdRequired: StatusCode.INVALID_ARGUMENT,
     errors.ButtonIdRequired: StatusCode.INVALID_ARGUMENT,
     errors.TurnIdRequired: StatusCode.INVALID_ARGUMENT,
@@ -99,7 +100,7 @@ async def answer_errors(call: Call) -> AsyncGenerator[None, None]:
         await _end(call.context, status_of(error))
     except Exception as error:  # noqa: BLE001 - whatever it is, the client is told and it is logged
         structlog.contextvars.bind_contextvars(reason=Reason.INTERNAL.value)
-        _log.error("call_broke", method=call.method, trace=_trace(error))
+        _log.error("call_broke", method=call.method, trace=trace_of(error))
         info = ErrorInfo(reason=Reason.INTERNAL.value, domain=DOMAIN)
         await _end(call.context, _packed(StatusCode.INTERNAL, INTERNAL, [info]))
 
@@ -184,8 +185,8 @@ async def _end(context: Context, status: Status) -> None:
     await context.abort(ending.code, ending.details, ending.trailing_metadata)
 
 
-def _trace(error: BaseException) -> str:
+def trace_of(error: BaseException) -> str:
     """Returns where an error came from, without its texts: they may quote what a person wrote."""
     trace = [*traceback.format_tb(error.__traceback__), type(error).__qualname__]
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return "".join(trace) + (f"\n\nafter\n{_trace(cause)}" if cause else "")
+    return "".join(trace) + (f"\n\nafter\n{trace_of(cause)}" if cause else "")

@@ -132,6 +132,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """The model's document breaks rules; its errors are told as those of fields. FAILED_PRECONDITION. Metadata:
     `error_codes`, each once, with commas between; `http_status`.
     """
+    ERROR_REASON_ONE_INPUT_ONLY: _ErrorReason.ValueType  # 51
+    """Several inputs for one turn, which JSON alone can write. INVALID_ARGUMENT."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call or a turn failed.
@@ -252,4 +254,6 @@ ERROR_REASON_BLOCKS_INVALID: ErrorReason.ValueType  # 50
 """The model's document breaks rules; its errors are told as those of fields. FAILED_PRECONDITION. Metadata:
 `error_codes`, each once, with commas between; `http_status`.
 """
+ERROR_REASON_ONE_INPUT_ONLY: ErrorReason.ValueType  # 51
+"""Several inputs for one turn, which JSON alone can write. INVALID_ARGUMENT."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

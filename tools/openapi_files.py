@@ -1,0 +1,50 @@
+"""The paths of uploads and downloads, whose bytes are no JSON (spec turns 11.2)."""
+
+from pydantic import JsonValue
+
+UPLOAD: dict[str, JsonValue] = {
+    "tags": ["FileService"],
+    "operationId": "UploadFile",
+    "summary": "Takes a file",
+    "description": "Takes a file as a form. Nothing is kept unless all of it is in order.",
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "properties": {
+                        "requestId": {
+                            "type": "string",
+                            "format": "uuid",
+                            "description": "Lets a repeat within 24 hours get the same file. Comes "
+                            "before the file.",
+                        },
+                        "file": {
+                            "type": "string",
+                            "contentMediaType": "application/octet-stream",
+                            "description": "The file, with its name and its type.",
+                        },
+                    },
+                    "required": ["file"],
+                }
+            }
+        },
+    },
+}
+
+DOWNLOAD: dict[str, JsonValue] = {
+    "tags": ["FileService"],
+    "operationId": "DownloadFile",
+    "summary": "Reads the bytes of a file",
+    "description": "Reads the bytes of a file, as an attachment under its name.",
+    "parameters": [
+        {
+            "name": "file_id",
+            "in": "path",
+            "required": True,
+            "description": "Names the file.",
+            "schema": {"type": "string"},
+        }
+    ],
+}
