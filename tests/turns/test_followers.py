@@ -27,11 +27,13 @@ from tests.turns.waiting import until
 
 
 async def waiting(scene: Scene, turn_id: UUID = TURN, after: int = 0) -> Follower:
-    """Returns a follower of a turn that has no events after that place, once it waits."""
-    reads = scene.reader.reads
+    """Returns a follower of a turn that has no events after that place, once it waits.
+
+    It was told at once that there is nothing yet, which is taken off.
+    """
     follower = Follower(scene.follow(after, turn_id))
-    await until(lambda: scene.reader.reads > reads)
-    await asyncio.sleep(0)
+    await follower.has("quiet")
+    follower.sent.clear()
     await asyncio.sleep(0)
     return follower
 
@@ -84,7 +86,7 @@ async def test_a_place_at_or_beyond_the_end_is_told_once_the_turn_ends(after: in
     follower = Follower(scene.follow(after))
     await asyncio.sleep(0)
     scene.end()
-    assert await follower.end() == []
+    assert await follower.end() == ["quiet"]
     assert isinstance(follower.error, EventsExpired) is (after == 9)
 
 
@@ -95,7 +97,7 @@ async def test_a_turn_that_this_process_gives_up_ends_its_streams_after_what_it_
     scene.commit(STARTED)
     scene.live.give_up(GONE)
     scene.followers.remove(scene.live)
-    assert await follower.end() == ["1 started"]
+    assert await follower.end() == ["quiet", "1 started"]
     assert follower.error is GONE
 
 
@@ -212,7 +214,7 @@ async def test_what_is_stored_between_reading_and_waiting_is_not_missed() -> Non
     await until(lambda: scene.reader.reads == 1)  # it has read, and waits for the answer
     scene.store(DONE, turn_id=OTHER)
     scene.followers.hear(OTHER)
-    assert await follower.end() == ["1 done"]
+    assert await follower.end() == ["quiet", "1 done"]
 
 
 async def test_w11_a_closed_turn_is_replayed_and_ends() -> None:
@@ -271,6 +273,15 @@ async def test_a_quiet_stream_says_so_again_and_again(monkeypatch: pytest.Monkey
     sent = await follower.end()
     assert sent[:4] == ["1 started", "quiet", "quiet", "quiet"]
     assert [one for one in sent if one != "quiet"] == ["1 started", "+Hi", "2 done"]
+
+
+async def test_bc_090_a_stream_with_nothing_to_send_yet_says_so_at_once() -> None:
+    scene = Scene()
+    scene.commit(STARTED)
+    follower = Follower(scene.follow(after=1))
+    await follower.has("quiet")
+    scene.end()
+    assert await follower.end() == ["quiet", "2 done"]
 
 
 async def test_closing_ends_streams_of_turns_elsewhere_after_what_they_had() -> None:

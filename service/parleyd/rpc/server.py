@@ -1,5 +1,6 @@
 """The gRPC server: what is served, what stands before it, and how it stops."""
 
+from pathlib import Path
 from typing import Final
 
 from grpc import aio
@@ -31,6 +32,7 @@ from parleyd.rpc.errors import answer_errors
 from parleyd.rpc.files import FileServicer
 from parleyd.rpc.log import log_calls
 from parleyd.rpc.open_calls import OpenCalls
+from parleyd.rpc.tls import Tls
 from parleyd.rpc.turns import TurnServicer
 from parleyd.turns.block_actions import BlockActions
 from parleyd.turns.block_generation import BlockWriter
@@ -95,22 +97,46 @@ class Serving:
         self._server = server
         self._health = health_servicer
         self._open_calls = open_calls
+        self._started = False
 
-    def listen(self, host: str, port: int) -> str:
+    def listen(self, host: str, port: int, tls: Tls | None = None) -> str:
         """Takes an address, before the start, and returns it as `host:port`. Port 0 is a free one.
+
+        With `tls` it speaks TLS there, and nothing else.
 
         Raises:
             OSError: It can't be had.
         """
         host = f"[{host}]" if ":" in host else host
+        asked = f"{host}:{port}"
         try:
-            return f"{host}:{self._server.add_insecure_port(f'{host}:{port}')}"
+            if tls:
+                taken = self._server.add_secure_port(asked, tls.credentials())
+            else:
+                taken = self._server.add_insecure_port(asked)
         except RuntimeError as error:
-            raise OSError(f"The address {host}:{port} can't be had.") from error
+            raise OSError(f"The address {asked} can't be had.") from error
+        return f"{host}:{taken}"
+
+    def listen_on(self, path: Path) -> str:
+        """Takes a unix socket too, before the start, and returns what a channel to it names.
+
+        Nothing is encrypted there: who may reach the path decides who may call.
+
+        Raises:
+            OSError: It can't be had.
+        """
+        target = f"unix:{path}"
+        try:
+            self._server.add_insecure_port(target)
+        except RuntimeError as error:
+            raise OSError(f"The socket {path} can't be had.") from error
+        return target
 
     async def start(self) -> None:
         """Answers calls from now on."""
         await self._server.start()
+        self._started = True
 
     async def refuse_new_calls(self) -> None:
         """Tells that the server stops: health says NOT_SERVING, new calls are UNAVAILABLE.
@@ -125,9 +151,12 @@ class Serving:
 
         What is still open after `grace` seconds is told UNAVAILABLE. Sends connections away at
         once, so that who tries again does so elsewhere. A call that is on its way in that very
-        moment is answered CANCELLED by grpc. A repeat with a shorter grace makes it shorter.
+        moment is answered CANCELLED by grpc. A repeat with a shorter grace makes it shorter. A
+        server that never started gives its addresses up.
         """
         await self.refuse_new_calls()
+        if not self._started:
+            await self.start()  # else grpc would keep the addresses
         self._open_calls.end(grace)
         await self._server.stop(grace + FLUSH_SECONDS)
 

@@ -109,6 +109,8 @@ class Followers:
     ) -> AsyncGenerator[Sent, None]:
         """Yields the events of a turn after the number `after`, and previews, until `done`.
 
+        Where there is nothing to send yet, it begins with None.
+
         The text of a running step is noted before the events are read: so no preview overtakes an
         event or outlives its step.
 
@@ -117,7 +119,7 @@ class Followers:
             Unavailable: The database can't be reached, or this process stops.
         """
         follower = _Follower(turn_id, after)
-        quiet_since = _now()
+        quiet_since, silent = _now(), True
         with self._waker(turn_id) as woken:
             while True:
                 woken.clear()
@@ -125,7 +127,7 @@ class Followers:
                 noted = live.step if live else None
                 found = await self._events(owner, turn_id, follower.place, live)
                 for sent in follower.take(found.events):
-                    quiet_since = _now()
+                    quiet_since, silent = _now(), False
                     yield sent
                 if follower.done or (found.closed and not found.events):
                     return
@@ -136,8 +138,11 @@ class Followers:
                 if self._closed and not self._live.get(turn_id):
                     raise self._closed
                 for preview in follower.preview(noted):
-                    quiet_since = _now()
+                    quiet_since, silent = _now(), False
                     yield preview
+                if silent:  # whoever attaches wants to know that it is
+                    silent = False
+                    yield None
                 wait = min(follower.pause, limits.QUIET_SECONDS - (_now() - quiet_since))
                 if await _woken_within(woken, wait):
                     continue

@@ -1,0 +1,87 @@
+"""What Connect's clients send and get: messages in the protobuf encoding, or as JSON."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from connectrpc.codec import Codec
+from google.protobuf import json_format
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.message_factory import GetMessageClass
+
+from parleyd.contract.errors import InvalidRequest
+from parleyd.contract.text import clip
+from parleyd.rpc.threads import LOOP_BYTES
+from parleyd.rpc.web.json_bodies import json_object
+from parleyd.rpc.web.json_checks import check_json
+
+
+@dataclass(frozen=True)
+class Body:
+    """A message as its client sent it. Nothing of it is read yet."""
+
+    data: bytes
+    is_json: bool
+
+    async def as_binary(self, message: Descriptor) -> bytes:
+        """Returns the message in the protobuf encoding, which the gRPC server checks.
+
+        Raises:
+            Malformed: It is JSON, and none of this message.
+        """
+        if not self.is_json:
+            return self.data
+        return await _beside_if_large(_binary_of, self.data, message)
+
+    async def like_it(self, reply: bytes, message: Descriptor) -> bytes:
+        """Returns a reply in the encoding of this request."""
+        if not self.is_json:
+            return reply
+        return await _beside_if_large(_json_of, reply, message)
+
+
+class Verbatim(Codec[bytes, Body]):
+    """Passes on what is sent in one of the two encodings, as it is."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def name(self) -> str:
+        """Returns what content types call the encoding: `proto` or `json`."""
+        return self._name
+
+    def encode(self, message: bytes) -> bytes:
+        """Returns a reply, which is encoded already."""
+        return message
+
+    def decode(self, data: bytes | bytearray, message_class: type[Body]) -> Body:
+        """Returns a request, still encoded."""
+        del message_class
+        return Body(bytes(data), is_json=self._name == "json")
+
+
+def _binary_of(data: bytes, message: Descriptor) -> bytes:
+    content = json_object(data)
+    check_json(message, content)
+    try:
+        parsed = json_format.ParseDict(
+            content, GetMessageClass(message)(), ignore_unknown_fields=False
+        )
+    except (json_format.ParseError, ValueError, RecursionError) as error:
+        why = clip(" ".join(str(error).split()), 200)
+        raise InvalidRequest(f"The body is no {message.name}: {why}") from error
+    return parsed.SerializeToString()
+
+
+def _json_of(reply: bytes, message: Descriptor) -> bytes:
+    parsed = GetMessageClass(message).FromString(reply)
+    return json_format.MessageToJson(parsed, indent=None, ensure_ascii=False).encode()
+
+
+async def _beside_if_large(
+    work: Callable[[bytes, Descriptor], bytes], data: bytes, message: Descriptor
+) -> bytes:
+    """Does the work, in a thread if it may take long: the event loop goes on meanwhile."""
+    if len(data) <= LOOP_BYTES:
+        return work(data, message)
+    return await asyncio.to_thread(work, data, message)

@@ -1,0 +1,65 @@
+"""All that is served over HTTP: Connect, and JSON with server-sent events."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import Final
+
+from grpc import StatusCode, aio
+from starlette.routing import Router
+from starlette.types import Receive, Scope, Send
+
+from parleyd.contract import limits
+from parleyd.rpc.server import Serving
+from parleyd.rpc.tls import Tls
+from parleyd.rpc.web.connect_front import connect_routes
+from parleyd.rpc.web.json_front import json_routes
+from parleyd.rpc.web.private_socket import private_socket
+from parleyd.rpc.web.problems import HttpProblem
+from parleyd.rpc.web.web_server import WebServer
+
+CHANNEL_OPTIONS: Final = (
+    # What our own server sends is let through, whatever its size is.
+    ("grpc.max_receive_message_length", -1),
+)
+NOTHING_HERE: Final = "There is nothing at this path."
+
+
+@asynccontextmanager
+async def web_front(
+    serving: Serving, *, tls: Tls | None = None, file_bytes: int = limits.FILE_BYTES
+) -> AsyncGenerator[WebServer]:
+    """Yields a server of HTTP in front of a gRPC server that has not started yet.
+
+    The caller gives it an address, starts it after the gRPC server, and stops it. Leaving cuts what
+    is still open. `file_bytes` is the deployment's cap of an upload.
+
+    Raises:
+        OSError: There is no place for the socket between the two.
+    """
+    with private_socket() as path:
+        target = serving.listen_on(path)
+        async with aio.insecure_channel(target, options=CHANNEL_OPTIONS) as channel:
+            web = WebServer(web_app(channel, file_bytes=file_bytes), tls)
+            try:
+                yield web
+            finally:
+                await web.stop(0)
+
+
+def web_app(channel: aio.Channel, *, file_bytes: int = limits.FILE_BYTES) -> Router:
+    """Returns the ASGI app, which calls the gRPC server behind `channel`.
+
+    It needs no lifespan, and keeps nothing between two requests.
+    """
+    return Router(
+        [*connect_routes(channel), *json_routes(channel, file_bytes=file_bytes)],
+        redirect_slashes=False,
+        default=_nowhere,
+    )
+
+
+async def _nowhere(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers a request to a path that there is not."""
+    fault = HttpProblem(HTTPStatus.NOT_FOUND, StatusCode.NOT_FOUND, NOTHING_HERE)
+    await fault.problem.response()(scope, receive, send)
