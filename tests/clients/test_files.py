@@ -1,5 +1,6 @@
 """The client's way to send and get files, against a real server."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import uuid4
@@ -8,9 +9,10 @@ import pytest
 from grpc import StatusCode
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-import parley
-from parley.files import CHUNK_BYTES
+import parley.sync
+from parley.transfers import CHUNK_BYTES
 from tests.rpc.file_server import FileServer, serving_files
+from tests.rpc.wire import HOUR
 
 CAP = 200_000
 NOTES = b"Bring the tent.\n"
@@ -44,9 +46,30 @@ async def test_a_file_on_disk_goes_there_and_back(client: parley.Client, tmp_pat
 
 async def test_bytes_go_there_and_back(client: parley.Client) -> None:
     file = await parley.upload_file(client, PNG, filename="tent.png")
-    assert (file.filename, file.mime_type) == ("tent.png", "image/png")
+    assert (file.filename, file.mime_type, file.size_bytes) == ("tent.png", "image/png", len(PNG))
     downloaded = await parley.download_file(client, file.file_id)
     assert (downloaded.file, downloaded.data) == (file, PNG)
+
+
+async def test_a_client_without_asyncio_sends_and_gets_files(
+    server: FileServer, tmp_path: Path
+) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_bytes(LARGE)
+
+    def there_and_back() -> parley.Download:
+        with parley.sync.connect(server.address, server.key.issue("noor", HOUR)) as client:
+            file = parley.sync.upload_file(client, path)
+            with pytest.raises(parley.ParleyError) as raised:
+                parley.sync.upload_file(client, b"x" * (CAP + 1), filename="notes.txt")
+            assert raised.value.reason == "FILE_TOO_LARGE"
+            with pytest.raises(parley.ParleyError) as raised:
+                parley.sync.download_file(client, str(uuid4()))
+            assert raised.value.reason == "FILE_NOT_FOUND"
+            return parley.sync.download_file(client, file.file_id)
+
+    downloaded = await asyncio.to_thread(there_and_back)
+    assert (downloaded.file.filename, downloaded.data) == ("notes.txt", LARGE)
 
 
 async def test_name_and_type_can_be_said(client: parley.Client, tmp_path: Path) -> None:

@@ -2,13 +2,14 @@ import asyncio
 import socket
 from collections.abc import Sequence
 from contextlib import aclosing
+from typing import Protocol
 from uuid import UUID
 
 import pytest
 from grpc import StatusCode
 
-import parley
-from parley.turns import SILENCE_SECONDS
+import parley.sync
+from parley.following import SILENCE_SECONDS, TurnCall
 from parley.v1 import turns_pb2 as pb
 from parleyd.contract import errors, limits
 from tests.clients.played_turns import (
@@ -29,12 +30,17 @@ WATCH = pb.WatchTurnRequest(conversation_id="c-1", turn_id="t-1", after_sequence
 SOON = 10
 
 
-async def heard(
-    turns: PlayedTurns,
-    request: pb.StreamTurnRequest | pb.WatchTurnRequest = REQUEST,
-    patience: float = 60,
-) -> list[pb.TurnEvent]:
+class Hear(Protocol):
     """Returns the events of a turn as a client gets them."""
+
+    async def __call__(
+        self, turns: PlayedTurns, request: TurnCall = REQUEST, patience: float = 60
+    ) -> list[pb.TurnEvent]: ...
+
+
+async def heard(
+    turns: PlayedTurns, request: TurnCall = REQUEST, patience: float = 60
+) -> list[pb.TurnEvent]:
     async with (
         asyncio.timeout(SOON),
         playing(turns) as target,
@@ -43,13 +49,30 @@ async def heard(
         return [event async for event in parley.turn_events(client, request, patience=patience)]
 
 
+async def heard_in_a_thread(
+    turns: PlayedTurns, request: TurnCall = REQUEST, patience: float = 60
+) -> list[pb.TurnEvent]:
+    def hear(target: str) -> list[pb.TurnEvent]:
+        with parley.sync.connect(target, "token") as client:
+            return list(parley.sync.turn_events(client, request, patience=patience))
+
+    async with asyncio.timeout(SOON), playing(turns) as target:
+        return await asyncio.to_thread(hear, target)
+
+
+@pytest.fixture(params=[heard, heard_in_a_thread], ids=["asyncio", "sync"])
+def hear(request: pytest.FixtureRequest) -> Hear:
+    """Both clients of Python."""
+    return request.param
+
+
 def watched_after(sequence: int) -> pb.WatchTurnRequest:
     return pb.WatchTurnRequest(conversation_id="c-1", turn_id="t-1", after_sequence=sequence)
 
 
-async def test_a_stream_that_holds_is_passed_on_without_its_empty_responses() -> None:
+async def test_a_stream_that_holds_is_passed_on_without_its_empty_responses(hear: Hear) -> None:
     turns = PlayedTurns(["nothing", STARTED, RESUMED, "nothing", HEL, TEXT, DONE])
-    assert await heard(turns) == [STARTED, RESUMED, HEL, TEXT, DONE]
+    assert await hear(turns) == [STARTED, RESUMED, HEL, TEXT, DONE]
     assert turns.received == [REQUEST]
 
 
@@ -64,16 +87,18 @@ BREAKS: dict[str, Sequence[Said]] = {
 
 
 @pytest.mark.parametrize("broken", BREAKS.values(), ids=BREAKS.keys())
-async def test_a_stream_that_breaks_goes_on_after_the_last_event(broken: Sequence[Said]) -> None:
+async def test_a_stream_that_breaks_goes_on_after_the_last_event(
+    hear: Hear, broken: Sequence[Said]
+) -> None:
     turns = PlayedTurns([STARTED, RESUMED, *broken], [*broken], ["nothing", TEXT, *broken], [DONE])
-    assert await heard(turns) == [STARTED, RESUMED, TEXT, DONE]
+    assert await hear(turns) == [STARTED, RESUMED, TEXT, DONE]
     assert turns.received == [REQUEST, watched_after(2), watched_after(2), watched_after(3)]
 
 
 @pytest.mark.parametrize("broken", BREAKS.values(), ids=BREAKS.keys())
-async def test_a_request_that_nobody_heard_is_repeated(broken: Sequence[Said]) -> None:
+async def test_a_request_that_nobody_heard_is_repeated(hear: Hear, broken: Sequence[Said]) -> None:
     turns = PlayedTurns([*broken], ["nothing", *broken], [STARTED, DONE])
-    assert await heard(turns) == [STARTED, DONE]
+    assert await hear(turns) == [STARTED, DONE]
     assert turns.received == [REQUEST] * 3
 
 
@@ -91,22 +116,22 @@ async def test_every_repeat_of_a_request_has_its_id_and_the_callers_is_left_alon
     assert own.request_id == ""
 
 
-async def test_a_turn_can_be_watched_from_where_a_client_is() -> None:
+async def test_a_turn_can_be_watched_from_where_a_client_is(hear: Hear) -> None:
     turns = PlayedTurns([RESUMED, STOPPED], [TEXT, DONE])
-    assert await heard(turns, WATCH) == [RESUMED, TEXT, DONE]
+    assert await hear(turns, WATCH) == [RESUMED, TEXT, DONE]
     assert turns.received == [WATCH, watched_after(2)]
 
 
-async def test_what_came_before_does_not_come_again() -> None:
+async def test_what_came_before_does_not_come_again(hear: Hear) -> None:
     turns = PlayedTurns([STARTED, RESUMED, STOPPED], [STARTED, RESUMED, TEXT, DONE])
-    assert await heard(turns) == [STARTED, RESUMED, TEXT, DONE]
+    assert await hear(turns) == [STARTED, RESUMED, TEXT, DONE]
 
 
-async def test_a_preview_is_withdrawn_before_it_comes_anew() -> None:
+async def test_a_preview_is_withdrawn_before_it_comes_anew(hear: Hear) -> None:
     turns = PlayedTurns(
         [STARTED, HEL, STOPPED], [STOPPED], [HEL, DISCARDED, STOPPED], [HEL, TEXT, STOPPED], [DONE]
     )
-    assert await heard(turns) == [STARTED, HEL, DISCARDED, HEL, DISCARDED, HEL, TEXT, DONE]
+    assert await hear(turns) == [STARTED, HEL, DISCARDED, HEL, DISCARDED, HEL, TEXT, DONE]
 
 
 REFUSALS: dict[str, errors.ParleyError] = {
@@ -119,19 +144,21 @@ REFUSALS: dict[str, errors.ParleyError] = {
 
 
 @pytest.mark.parametrize("refusal", REFUSALS.values(), ids=REFUSALS.keys())
-async def test_what_a_server_refuses_is_not_tried_again(refusal: errors.ParleyError) -> None:
+async def test_what_a_server_refuses_is_not_tried_again(
+    hear: Hear, refusal: errors.ParleyError
+) -> None:
     for play in ([refusal], [STARTED, refusal]):
         turns = PlayedTurns(play)
         with pytest.raises(parley.ParleyError) as raised:
-            await heard(turns)
+            await hear(turns)
         assert raised.value.reason == refusal.reason
         assert len(turns.received) == 1
 
 
-async def test_a_server_that_is_gone_for_too_long_ends_it() -> None:
+async def test_a_server_that_is_gone_for_too_long_ends_it(hear: Hear) -> None:
     turns = PlayedTurns([STARTED, STOPPED], *[[STOPPED]] * 50)
     with pytest.raises(parley.ParleyError) as raised:
-        await heard(turns, patience=0.5)
+        await hear(turns, patience=0.5)
     assert (raised.value.code, raised.value.reason) == (StatusCode.UNAVAILABLE, "UNAVAILABLE")
     assert 2 < len(turns.received) < 10, "it tries again, after growing pauses"
 
@@ -153,9 +180,21 @@ async def test_leaving_early_ends_the_call() -> None:
         await asyncio.wait_for(turns.left.wait(), SOON)
 
 
-async def test_silence_is_a_broken_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_silence_is_a_broken_stream(hear: Hear, monkeypatch: pytest.MonkeyPatch) -> None:
     assert 2 * limits.QUIET_SECONDS < SILENCE_SECONDS
     monkeypatch.setattr("parley.turns.SILENCE_SECONDS", 0.2)
+    monkeypatch.setattr("parley.sync.turns.SILENCE_SECONDS", 0.2)
     turns = PlayedTurns([STARTED, "silence"], [DONE])
-    assert await heard(turns) == [STARTED, DONE]
+    assert await hear(turns) == [STARTED, DONE]
     await asyncio.wait_for(turns.left.wait(), SOON)
+
+
+async def test_who_has_no_patience_hears_of_the_silence(
+    hear: Hear, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("parley.turns.SILENCE_SECONDS", 0.2)
+    monkeypatch.setattr("parley.sync.turns.SILENCE_SECONDS", 0.2)
+    with pytest.raises(parley.ParleyError) as raised:
+        await hear(PlayedTurns([STARTED, "silence"]), patience=0)
+    assert raised.value.code is StatusCode.UNAVAILABLE
+    assert raised.value.message == "The server said nothing for too long."

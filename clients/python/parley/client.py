@@ -1,4 +1,4 @@
-"""Connecting, and reading errors.
+"""Connecting.
 
 ```python
 async with parley.connect("localhost:50051", token) as client:
@@ -8,19 +8,16 @@ async with parley.connect("localhost:50051", token) as client:
 ```
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import grpc
-from google.protobuf.message import DecodeError
-from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
-from google.rpc.status_pb2 import Status
 from grpc import aio
 
+from parley.repeats import Tries
 from parley.v1.ask_contract_pb2_grpc import AskContractServiceStub
-from parley.v1.asks_pb2 import AskFieldErrors
 from parley.v1.block_generation_pb2_grpc import BlockGenerationServiceStub
 from parley.v1.conversations_pb2_grpc import ConversationServiceStub
 from parley.v1.datasets_pb2_grpc import DatasetServiceStub
@@ -45,6 +42,10 @@ def connect(
     target: str, token: Token, *, credentials: grpc.ChannelCredentials | None = None
 ) -> "Client":
     """Returns a client of the server at `target`, `host:port`. It connects with the first call.
+
+    A unary call that meets a server which stops or can't be reached is sent again, a few times
+    after growing pauses, if it reads or its request has a `request_id`. A `timeout` is for all
+    tries together. Streams are left alone: see `turn_events`.
 
     Without `credentials` nothing is encrypted, the token included: for this machine, or behind a
     proxy that encrypts. `grpc.ssl_channel_credentials()` encrypts.
@@ -78,72 +79,16 @@ class Client:
         await self.close()
 
 
-class FieldFault(NamedTuple):
-    """A fault of one field of a request. `path` is in camelCase, as in `content.selected[0]`."""
-
-    path: str
-    code: str
-    message: str
-    fix: str
-    """Says how to mend it; empty where the server had to leave it out."""
-
-
-@dataclass(eq=False)
-class ParleyError(Exception):
-    """Why a call failed, read from its status.
-
-    `reason` is the name of an `ErrorReason` without its prefix; empty when the fault is not the
-    server's word, as when it can't be reached. `metadata` holds the facts that `ErrorReason` lists
-    for it, `fields` the faults of single fields.
-    """
-
-    code: grpc.StatusCode
-    message: str
-    reason: str
-    metadata: dict[str, str]
-    fields: tuple[FieldFault, ...]
-
-    def __str__(self) -> str:
-        return f"{self.reason or self.code.name}: {self.message}"
-
-
-def error_of(error: aio.AioRpcError) -> ParleyError:
-    """Returns what the server says of a failed call."""
-    info, broken, fixable = ErrorInfo(), BadRequest(), AskFieldErrors()
-    for detail in _status(error).details:
-        for known in (info, broken, fixable):
-            detail.Unpack(known)
-    fields = [FieldFault(each.path, each.code, each.message, each.fix) for each in fixable.errors]
-    if not fields:
-        fields = [_without_fix(each) for each in broken.field_violations]
-    reason = info.reason if info.domain == "parley" else ""
-    message = error.details() or ""
-    return ParleyError(error.code(), message, reason, dict(info.metadata), tuple(fields))
-
-
-def _without_fix(violation: BadRequest.FieldViolation) -> FieldFault:
-    code = str(getattr(violation, "reason"))  # noqa: B009 - newer than the message's stub
-    return FieldFault(violation.field, code, violation.description, "")
-
-
-def _status(error: aio.AioRpcError) -> Status:
-    for key, value in error.trailing_metadata() or ():
-        if key == "grpc-status-details-bin" and isinstance(value, bytes):
-            try:
-                return Status.FromString(value)
-            except DecodeError:
-                break
-    return Status()
-
-
-async def _authorized(token: Token, details: aio.ClientCallDetails) -> aio.ClientCallDetails:
+async def _authorized(
+    token: Token, details: aio.ClientCallDetails, seconds: float | None
+) -> aio.ClientCallDetails:
     value = token if isinstance(token, str) else token()
     if isawaitable(value):
         value = await value
     metadata = aio.Metadata(*(details.metadata or ()))
     metadata["authorization"] = f"Bearer {value}"
     return aio.ClientCallDetails(
-        details.method, details.timeout, metadata, details.credentials, details.wait_for_ready
+        details.method, seconds, metadata, details.credentials, details.wait_for_ready
     )
 
 
@@ -154,7 +99,20 @@ class _UnaryCalls(aio.UnaryUnaryClientInterceptor):
     async def intercept_unary_unary(
         self, continuation: _Continue, client_call_details: aio.ClientCallDetails, request: object
     ) -> Any:  # noqa: ANN401 - what `continuation` returns
-        return await continuation(await _authorized(self._token, client_call_details), request)
+        tries = Tries(client_call_details.method, request, client_call_details.timeout)
+        while True:
+            details = await _authorized(self._token, client_call_details, tries.timeout)
+            call = await continuation(details, request)
+            if not tries.repeatable:
+                return call
+            try:
+                await call
+            except aio.AioRpcError as failed:
+                pause = tries.pause(failed)
+                if pause is not None:
+                    await asyncio.sleep(pause)
+                    continue
+            return call
 
 
 class _StreamingCalls(aio.UnaryStreamClientInterceptor):
@@ -164,7 +122,8 @@ class _StreamingCalls(aio.UnaryStreamClientInterceptor):
     async def intercept_unary_stream(
         self, continuation: _Continue, client_call_details: aio.ClientCallDetails, request: object
     ) -> Any:  # noqa: ANN401 - what `continuation` returns
-        return await continuation(await _authorized(self._token, client_call_details), request)
+        details = await _authorized(self._token, client_call_details, client_call_details.timeout)
+        return await continuation(details, request)
 
 
 class _Uploads(aio.StreamUnaryClientInterceptor):
@@ -177,5 +136,5 @@ class _Uploads(aio.StreamUnaryClientInterceptor):
         client_call_details: aio.ClientCallDetails,
         request_iterator: object,
     ) -> Any:  # noqa: ANN401 - what `continuation` returns
-        details = await _authorized(self._token, client_call_details)
+        details = await _authorized(self._token, client_call_details, client_call_details.timeout)
         return await continuation(details, request_iterator)
