@@ -7,8 +7,17 @@ STAMP := $(VENV)/.installed
 # What the protos are compared with for breaking changes.
 BASE ?= HEAD
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+TYPESCRIPT := clients/typescript
+NODE_MODULES := $(TYPESCRIPT)/node_modules/.package-lock.json
+# Empty where there is none that is new enough: what needs it is left out then, and says so.
+NODE := $(shell node -p "parseInt(process.versions.node) < 20 ? '' : 'node'" 2>/dev/null)
+KOTLIN := clients/kotlin
+# Empty where it or Java is missing, as with Node.
+MAVEN := $(shell command -v java >/dev/null && command -v mvn)
 
 .PHONY: setup run demo chat test lint format gen lock bench clean
+.PHONY: typescript typescript-lint typescript-format typescript-gen
+.PHONY: kotlin-gen
 
 setup: $(STAMP)  ## makes .venv with everything in it
 
@@ -19,7 +28,7 @@ $(STAMP): requirements.lock pyproject.toml clients/python/pyproject.toml
 	touch $@
 
 run: setup  ## starts everything on this machine
-	parleyd serve --development
+	parleyd serve --development --gateway
 
 demo: setup  ## plays the main job end to end and exits
 	parleyd demo
@@ -30,7 +39,7 @@ chat: setup  ## talks to the agent in this terminal
 test: setup  ## runs the whole suite
 	pytest
 
-lint: setup  ## formatting, style, types, layers, protos
+lint: setup typescript-lint  ## formatting, style, types, layers, protos
 	ruff format --check .
 	ruff check .
 	pyright
@@ -39,13 +48,43 @@ lint: setup  ## formatting, style, types, layers, protos
 	buf lint
 	buf breaking --against '.git#ref=$(BASE)'
 
-format: setup  ## mends what lint can mend
+format: setup typescript-format  ## mends what lint can mend
 	ruff check --fix .
 	ruff format .
 	buf format --write protos
 
-gen: setup  ## writes the stubs anew from the protos
+gen: setup typescript-gen kotlin-gen  ## writes the stubs anew from the protos
 	cd clients && buf generate
+
+ifdef NODE
+typescript: $(NODE_MODULES)  ## installs what the TypeScript client is built with
+
+$(NODE_MODULES): $(TYPESCRIPT)/package.json $(TYPESCRIPT)/package-lock.json
+	cd $(TYPESCRIPT) && npm ci --no-audit --no-fund
+	touch $@
+
+typescript-lint: $(NODE_MODULES)
+	cd $(TYPESCRIPT) && npm run --silent check
+
+typescript-format: $(NODE_MODULES)
+	cd $(TYPESCRIPT) && npm run --silent format
+
+typescript-gen: setup $(NODE_MODULES)
+	cd $(TYPESCRIPT) && buf generate
+else
+typescript typescript-lint typescript-format typescript-gen:
+	@echo "Node 20 or newer is not here: the TypeScript client is left as it is, unchecked."
+endif
+
+ifdef MAVEN
+kotlin-gen: setup
+	cd $(KOTLIN) && mvn --quiet --batch-mode -Ptools initialize
+	chmod +x $(KOTLIN)/target/tools/protoc
+	cd $(KOTLIN) && buf generate
+else
+kotlin-gen:
+	@echo "Maven or Java is not here: the Kotlin client is left as it is."
+endif
 
 # grpc-stubs would write over types-grpcio, which is newer and typed for asyncio.
 lock: setup  ## resolves the dependencies anew
@@ -64,6 +103,7 @@ bench: setup  ## prints what the README says about speed
 	python -m bench.takeover
 	python -m bench.start_up
 	python -m bench.files
+	python -m bench.gateway
 
 clean:  ## forgets the virtual environment
 	rm -rf $(VENV)

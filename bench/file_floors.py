@@ -14,7 +14,7 @@ import grpc
 
 from bench.echo import POUR, SINK
 from bench.servers import server_process
-from parley.files import CHUNK_BYTES
+from parley.transfers import CHUNK_BYTES
 
 Floor: TypeAlias = Callable[[], Awaitable[None]]
 _Sink: TypeAlias = "grpc.aio.StreamUnaryMultiCallable[bytes, bytes]"

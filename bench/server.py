@@ -9,6 +9,7 @@ import asyncio
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import uvloop
 
@@ -23,12 +24,8 @@ from parleyd.app.wiring import Replacements, running_service
 
 async def serve(arguments: argparse.Namespace) -> None:
     """Serves on a free loopback port until it is told to stop."""
-    settings = Settings(
-        environment="development",
-        port=0,
-        data_dir=arguments.folder,
-        **json.loads(arguments.settings),
-    )
+    given: dict[str, Any] = {"web": False, **json.loads(arguments.settings)}
+    settings = Settings(environment="development", port=0, data_dir=arguments.folder, **given)
     set_up_logs("info", "json")
     give_large_blocks_back()
     model = BenchModel(arguments.script)

@@ -98,6 +98,10 @@ class Fleet:
         self._folder = folder
         self._key = DevelopmentKey.in_folder(folder)
 
+    def token(self, owner: str = OWNER) -> str:
+        """Returns a token of somebody."""
+        return self._key.issue(owner, LIFETIME)
+
     @asynccontextmanager
     async def server(
         self, url: str, script: str = "ask", **settings: float
@@ -113,7 +117,7 @@ class Fleet:
         self, server: ServerProcess, count: int = 1, owner: str = OWNER
     ) -> AsyncGenerator[list[Client]]:
         """Yields connections of one person."""
-        token = self._key.issue(owner, LIFETIME)
+        token = self.token(owner)
         async with AsyncExitStack() as stack:
             yield [
                 await stack.enter_async_context(parley.connect(server.address, token))

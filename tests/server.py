@@ -10,7 +10,7 @@ import pytest
 import parley
 from parleyd.app.development_key import DevelopmentKey
 from parleyd.app.settings import Settings
-from parleyd.app.wiring import Replacements, running_service
+from parleyd.app.wiring import Replacements, RunningService, running_service
 from parleyd.models.played import Pick
 from parleyd.models.script import ScriptedStep
 from parleyd.models.scripted import TITLE
@@ -36,16 +36,31 @@ class Server:
     """A server that runs; everything that it was given or gave."""
 
     def __init__(
-        self, address: str, model: StrictModel, key: DevelopmentKey, stack: AsyncExitStack
+        self,
+        service: RunningService,
+        model: StrictModel,
+        key: DevelopmentKey,
+        stack: AsyncExitStack,
     ) -> None:
-        self.address = address
+        self.address = service.address
+        self._web_address = service.web_address
         self.model = model
         self.key = key
         self._stack = stack
 
+    @property
+    def web_address(self) -> str:
+        """Where it answers over HTTP, if it was started with `web=True`."""
+        assert self._web_address
+        return self._web_address
+
+    def token(self, subject: str = "noor", **claims: Any) -> str:
+        """Returns a token of somebody."""
+        return self.key.issue(subject, LIFETIME, claims=claims)
+
     async def person(self, subject: str = "noor", **claims: Any) -> Person:
         """Returns somebody with a connection and a token of their own."""
-        token = self.key.issue(subject, LIFETIME, claims=claims)
+        token = self.token(subject, **claims)
         return Person(await self._stack.enter_async_context(parley.connect(self.address, token)))
 
     async def stop(self) -> None:
@@ -57,8 +72,8 @@ class StartServer(Protocol):
     """Starts a server on the test's database, or on another; every setting can be given.
 
     Each server holds its own turns, as a process does. Files are kept in the test's folder, by all
-    of its servers; `file_store="none"` keeps none. At the test's end no model may have refused
-    a call, unless refusals are expected of it.
+    of its servers; `file_store="none"` keeps none. With `web` it answers over HTTP too. At the
+    test's end no model may have refused a call, unless refusals are expected of it.
     """
 
     async def __call__(
@@ -76,6 +91,7 @@ class StartServer(Protocol):
         model_of_key: Callable[[str], Model] | None = None,
         database_url: str | None = None,
         refusals_expected: bool = False,
+        web: bool = False,
         **settings: Any,
     ) -> Server: ...
 
@@ -101,6 +117,7 @@ async def start_server(database_url: str, tmp_path: Path) -> AsyncIterator[Start
             model_of_key: Callable[[str], Model] | None = None,
             database_url: str | None = None,
             refusals_expected: bool = False,
+            web: bool = False,
             **settings: Any,
         ) -> Server:
             stack = await servers.enter_async_context(AsyncExitStack())
@@ -109,7 +126,9 @@ async def start_server(database_url: str, tmp_path: Path) -> AsyncIterator[Start
                 strict.append(model)
             service = await stack.enter_async_context(
                 running_service(
-                    Settings(environment="development", port=0, data_dir=tmp_path, **settings),
+                    Settings(
+                        environment="development", port=0, web=web, data_dir=tmp_path, **settings
+                    ),
                     database_url=database_url or this_database,
                     replacements=Replacements(
                         model=model,
@@ -123,7 +142,7 @@ async def start_server(database_url: str, tmp_path: Path) -> AsyncIterator[Start
                     ),
                 )
             )
-            return Server(service.address, model, key, stack)
+            return Server(service, model, key, stack)
 
         yield start
     assert [why for model in strict for why in model.refusals] == []

@@ -136,12 +136,8 @@ async def server_process(
 
 
 async def _serve(arguments: argparse.Namespace) -> None:
-    settings = Settings(
-        environment="development",
-        port=0,
-        data_dir=arguments.data_dir,
-        **json.loads(arguments.settings),
-    )
+    given: dict[str, Any] = {"web": False, **json.loads(arguments.settings)}
+    settings = Settings(environment="development", port=0, data_dir=arguments.data_dir, **given)
     set_up_logs(settings.log_level, settings.log_style)
     holds = FileHolds(arguments.gate_dir)
     points = Failpoints(*map(Failpoint.from_json, arguments.failpoint), holds=holds, may_kill=True)

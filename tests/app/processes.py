@@ -34,10 +34,13 @@ class Serving:
 
 
 def environment(folder: Path, **variables: str) -> dict[str, str]:
-    """Returns an environment without settings but these; the data folder is `folder`."""
+    """Returns an environment without settings but these; the data folder is `folder`.
+
+    A service serves gRPC alone then, unless a variable says else.
+    """
     ours = ("PARLEY_", "GEMINI_")
     plain = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    return {**plain, "PARLEY_DATA_DIR": str(folder), **variables}
+    return {**plain, "PARLEY_DATA_DIR": str(folder), "PARLEY_WEB": "false", **variables}
 
 
 async def run(*arguments: str, env: dict[str, str], typed: bytes = b"") -> Ended:

@@ -404,6 +404,36 @@ REFUSED = [
         sentence="PARLEY_JWKS_FILE can't be used: path does not point to a file.",
     ),
     Case(
+        "a certificate without its key",
+        {"PARLEY_TLS_CERT": __file__},
+        sentence="PARLEY_TLS_CERT is of no use without PARLEY_TLS_KEY: set both, or neither.",
+    ),
+    Case(
+        "a key without its certificate",
+        {"PARLEY_TLS_KEY": __file__},
+        sentence="PARLEY_TLS_KEY is of no use without PARLEY_TLS_CERT: set both, or neither.",
+    ),
+    Case(
+        "certificates of clients without TLS",
+        {"PARLEY_TLS_CLIENT_CA": __file__},
+        sentence="PARLEY_TLS_CLIENT_CA asks clients for certificates, which needs TLS: set ",
+    ),
+    Case(
+        "a certificate that is no file",
+        {"PARLEY_TLS_CERT": "/nowhere/cert.pem", "PARLEY_TLS_KEY": __file__},
+        sentence="PARLEY_TLS_CERT can't be used: path does not point to a file.",
+    ),
+    Case(
+        "a port of a web that is off",
+        {"PARLEY_WEB": "false", "PARLEY_WEB_PORT": "7"},
+        sentence="PARLEY_WEB_PORT is of no use while PARLEY_WEB is false: leave one of them out.",
+    ),
+    Case(
+        "no port for the web",
+        {"PARLEY_PORT": "65535"},
+        sentence="There is no port after 65535 for the web: set PARLEY_WEB_PORT, or set ",
+    ),
+    Case(
         "two sources of keys",
         {"PARLEY_JWKS_URL": "https://issuer/keys", "PARLEY_JWKS_FILE": __file__},
         sentence="PARLEY_JWKS_URL and PARLEY_JWKS_FILE are two sources of keys: leave one out.",

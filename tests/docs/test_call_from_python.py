@@ -15,7 +15,7 @@ from tests.standard_tools import DELETE, StandardTools, delete
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "call-from-python.md"
 SOON = 10
-TRIED = {"main", "decide", "go_on", "show", "press", "retry"}
+TRIED = {"main", "ask", "decide", "go_on", "show", "press", "retry"}
 PROMPT = pb.StreamTurnRequest(prompt=pb.PromptInput(text="Hello"))
 
 
@@ -46,6 +46,12 @@ async def test_the_program_asks_and_presses_a_button(start_server: StartServer) 
         "Which plan do you want? ['Team', 'Starter', 'Enterprise']",
         "Team it is.",
     ]
+
+
+async def test_a_program_without_asyncio_asks(start_server: StartServer) -> None:
+    server = await start_server(in_turn([ask_plan()]))
+    asked = await asyncio.to_thread(Code(server)["ask"], server.token(), "Set up my plan")
+    assert asked.tool_call_id == PLAN_ID
 
 
 async def test_a_call_is_approved(start_server: StartServer, tmp_path: Path) -> None:

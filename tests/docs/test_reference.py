@@ -13,6 +13,7 @@ from parleyd.rpc.errors import CODES
 
 REPOSITORY = Path(__file__).parents[2]
 REFERENCE = REPOSITORY / "docs" / "reference"
+LISTS = {"tools", "blocks_image_hosts", "host_actions", "gateway_cors_origins"}
 PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").rglob("*.md")])
 
 
@@ -37,7 +38,7 @@ def test_the_page_of_settings_lists_every_setting_with_its_default() -> None:
                 assert shown == "every kind"
             case tuple() if name == "jwt_algorithms":
                 assert shown == f"`{', '.join(Settings().jwt_algorithms)}`"
-            case tuple() if name in {"tools", "blocks_image_hosts", "host_actions"}:
+            case tuple() if name in LISTS:
                 assert shown == "none"
             case dict() if name in {"approval_wordings", "mcp_servers"}:
                 assert shown == "none"

@@ -48,6 +48,6 @@ def _program(first: str, second: str) -> str:
     """Returns the program of the page, with other addresses."""
     page = PAGE.read_text(encoding="utf-8")
     (program,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    changed = program.replace("127.0.0.1:50052", first).replace("127.0.0.1:50051", second)
+    changed = program.replace("127.0.0.1:50061", first).replace("127.0.0.1:50051", second)
     assert changed.count(first) == changed.count(second) == 1
     return changed

@@ -16,6 +16,7 @@ import typer
 from parleyd.app.asks.commands import commands as asks
 from parleyd.app.blocks.commands import commands as blocks
 from parleyd.app.faults import CommandFailed, ConfigurationError
+from parleyd.app.gateway.commands import gateway
 
 app = typer.Typer(
     name="parleyd",
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 app.add_typer(asks)
 app.add_typer(blocks)
+app.command()(gateway)
 
 _SPAN: Final = re.compile(r"([1-9][0-9]{0,5})([smhd])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -59,6 +61,10 @@ def serve(
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Listen here; 0 picks a free port.")
     ] = None,
+    gateway: Annotated[
+        bool,
+        typer.Option("--gateway", help="Run a gateway in front: every protocol on one port."),
+    ] = False,
 ) -> None:
     """Serves until it is told to stop.
 
@@ -68,7 +74,7 @@ def serve(
     from parleyd.app.logs import set_up_logs
     from parleyd.app.settings_sources import load_settings
 
-    settings = load_settings(development=development, port=port)
+    settings = load_settings(development=development, port=port, gateway=gateway)
     set_up_logs(settings.log_level, settings.log_style)
     service.serve(settings)
 

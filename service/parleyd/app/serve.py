@@ -9,10 +9,12 @@ import uvloop
 from parleyd.app.allocator import give_large_blocks_back
 from parleyd.app.faults import CommandFailed
 from parleyd.app.garbage import spare_what_stays
+from parleyd.app.gateway.envoy import Envoy
+from parleyd.app.gateway.running import gateway_before, stopped
 from parleyd.app.identity import DEVELOPER, TOKEN_LIFETIME, development_token
 from parleyd.app.settings import Settings
 from parleyd.app.signals import told_to_stop
-from parleyd.app.wiring import whole_service
+from parleyd.app.wiring import RunningService, whole_service
 
 log = structlog.stdlib.get_logger()
 
@@ -20,11 +22,12 @@ log = structlog.stdlib.get_logger()
 def serve(settings: Settings) -> None:
     """Serves until a signal says to stop, then lets running turns end; a second one stops at once.
 
-    Prints the address when it answers, and in development a token.
+    Prints its addresses when it answers, and in development a token.
 
     Raises:
         ConfigurationError: Nobody is trusted, or the database's address is malformed.
-        CommandFailed: The database or the address can't be had, or a second signal came.
+        CommandFailed: The database or an address can't be had, the gateway ended on its own, or a
+            second signal came.
     """
     try:
         uvloop.run(_serve(settings))
@@ -35,19 +38,31 @@ def serve(settings: Settings) -> None:
 async def _serve(settings: Settings) -> None:
     give_large_blocks_back()
     with told_to_stop() as stop:
-        async with whole_service(settings) as service:
+        async with (
+            whole_service(settings) as service,
+            gateway_before(service, settings) as gateway,
+        ):
             if not (settings.database_url or settings.development):
                 log.warning(
                     "own_database", hint="set PARLEY_DATABASE_URL to a server you look after"
                 )
             spare_what_stays()
-            _announce(settings, service.address)
-            await stop.wait()
+            _announce(settings, service, gateway)
+            fault = await stopped(stop, gateway)
             log.info("stopping")
+            # The gateway stays until everybody has heard through it that the service stops.
+            await service.stop()
+            if fault:
+                raise fault
 
 
-def _announce(settings: Settings, address: str) -> None:
-    lines = [f"Parley listens on {address}."]
+def _announce(settings: Settings, service: RunningService, gateway: Envoy | None) -> None:
+    lines = [f"Parley listens on {service.address}."]
+    if gateway:
+        lines.append(f"Its gateway listens on {gateway.url}, for every protocol.")
+    elif service.web_address:
+        scheme = "https" if settings.tls_cert else "http"
+        lines.append(f"It serves JSON and Connect on {scheme}://{service.web_address}.")
     if settings.development:
         hours = round(TOKEN_LIFETIME.total_seconds() / 3600)
         lines += [

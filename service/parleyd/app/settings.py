@@ -25,6 +25,8 @@ from pydantic_settings import (
     NoDecode,
 )
 
+from parleyd.app.gateway.settings import ANY_ORIGIN, GatewaySettings
+from parleyd.app.tls_settings import TlsSettings
 from parleyd.contract import limits
 from parleyd.contract.asks.ask import AskKind
 from parleyd.contract.asks.kinds import ASK_KINDS
@@ -37,6 +39,7 @@ PREFIX = "PARLEY_"
 CONFIG = "PARLEY_CONFIG"
 DEMO_MODEL = "demo"
 """The name of the keyless agent that ships with the service."""
+LAST_PORT = 65535
 NO_FILES = "none"
 """The file store of a deployment that keeps no files."""
 FILE_BYTES_MAX = 100 * 1024 * 1024
@@ -59,7 +62,7 @@ def default_data_dir() -> Path:
     return Path(data_home).expanduser() / "parley"
 
 
-class Settings(BaseModel):
+class Settings(GatewaySettings, TlsSettings, BaseModel):
     """What a deployment decides, whole and consistent.
 
     Built directly it reads no environment; `load_settings` does.
@@ -70,8 +73,12 @@ class Settings(BaseModel):
     environment: Literal["development", "production"] = "production"
     """In development the service signs tokens itself and listens on this machine alone."""
     host: str = "127.0.0.1"
-    port: int = Field(default=50051, ge=0, le=65535)
+    port: int = Field(default=50051, ge=0, le=LAST_PORT)
     """0 picks a free port."""
+    web: bool = True
+    """Serves JSON, server-sent events and Connect too, which a gateway passes on."""
+    web_port: int | None = Field(default=None, ge=0, le=LAST_PORT)
+    """Where it does; 0 picks a free port. Unset: the port after `port`, or a free one for 0."""
 
     database_url: SecretStr | None = None
     """`postgresql://…`. Unset: a PostgreSQL of our own in `data_dir`."""
@@ -161,6 +168,13 @@ class Settings(BaseModel):
     def development(self) -> bool:
         """Tells whether this is somebody's own machine."""
         return self.environment == "development"
+
+    @property
+    def own_web_port(self) -> int:
+        """The port of the web front; 0 where a free one is to be picked."""
+        if self.web_port is not None:
+            return self.web_port
+        return self.port + 1 if self.port else 0
 
     @property
     def file_place(self) -> str | None:
@@ -258,10 +272,48 @@ class Settings(BaseModel):
                     "In development the service signs tokens with a key of its own, so "
                     f"{variable(field)} is of no use: leave it out, or leave development."
                 )
-        if not _is_loopback(self.host):
+        for field, host in (("host", self.host), ("gateway_host", self.gateway_host)):
+            if not is_loopback(host):
+                raise ValueError(
+                    f"In development the service listens on this machine alone, not on {host!r}: "
+                    f"leave {variable(field)} out, or leave development and configure an issuer."
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _agree_on_what_the_gateway_meets(self) -> Self:
+        if ANY_ORIGIN in self.gateway_cors_origins and not self.development:
             raise ValueError(
-                f"In development the service listens on this machine alone, not on {self.host!r}: "
-                "leave PARLEY_HOST out, or leave development and configure an issuer."
+                "PARLEY_GATEWAY_CORS_ORIGINS lets pages of every origin in, which only development "
+                "does: name the origins of your own pages."
+            )
+        if self.gateway and not self.web:
+            raise ValueError(
+                "PARLEY_WEB is false, and the gateway has JSON and Connect from there: leave one "
+                "out, PARLEY_WEB or PARLEY_GATEWAY."
+            )
+        if self.gateway and self.tls_client_ca:
+            raise ValueError(
+                "PARLEY_TLS_CLIENT_CA asks for certificates, and the gateway has none to show: "
+                "leave it out, or put a proxy of your own in the gateway's place."
+            )
+        if self.gateway and self.tls_cert and not self.gateway_upstream_ca:
+            raise ValueError(
+                "PARLEY_TLS_CERT has the service encrypt, so the gateway has to know whom to "
+                "trust: name who signed the certificate in PARLEY_GATEWAY_UPSTREAM_CA."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _agree_on_the_web(self) -> Self:
+        if self.web_port is not None and not self.web:
+            raise ValueError(
+                "PARLEY_WEB_PORT is of no use while PARLEY_WEB is false: leave one of them out."
+            )
+        if self.web and self.own_web_port > LAST_PORT:
+            raise ValueError(
+                f"There is no port after {self.port} for the web: set PARLEY_WEB_PORT, or set "
+                "PARLEY_WEB to false."
             )
         return self
 
@@ -316,7 +368,8 @@ def variable(field: str) -> str:
     return f"{PREFIX}{field.upper()}"
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Tells whether a host is this machine, as nobody else reaches it."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

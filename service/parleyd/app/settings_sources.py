@@ -22,7 +22,13 @@ from parleyd.app.settings import CONFIG, PREFIX, Settings, variable
 from parleyd.tools import McpServer
 
 
-def load_settings(*, development: bool = False, port: int | None = None) -> Settings:
+def load_settings(
+    *,
+    development: bool = False,
+    port: int | None = None,
+    gateway: bool = False,
+    gateway_port: int | None = None,
+) -> Settings:
     """Reads the settings.
 
     The arguments (the command line) win over variables, and those over the file. A variable that is
@@ -37,6 +43,10 @@ def load_settings(*, development: bool = False, port: int | None = None) -> Sett
         given["environment"] = "development"
     if port is not None:
         given["port"] = port
+    if gateway:
+        given["gateway"] = True
+    if gateway_port is not None:
+        given["gateway_port"] = gateway_port
     variables = {name.upper(): value for name, value in os.environ.items()}
     _refuse_unknown_variables(variables)
     path = Path(variables[CONFIG]) if variables.get(CONFIG) else None

@@ -14,15 +14,16 @@ import structlog
 from parleyd.app.database import migrated_database
 from parleyd.app.demo_actions import with_demo_actions
 from parleyd.app.demo_tools import with_demo_tools
-from parleyd.app.faults import CommandFailed, ConfigurationError
+from parleyd.app.faults import ConfigurationError
 from parleyd.app.identity import authenticator_of
 from parleyd.app.ids import RandomIds
+from parleyd.app.listening import Listening, listening
 from parleyd.app.settings import DEMO_MODEL, GEMINI_MODEL, Settings
 from parleyd.contract import limits
 from parleyd.contract.blocks.options import BlockOptions
 from parleyd.models.demo import DemoModel
 from parleyd.rpc.auth import Authenticator
-from parleyd.rpc.server import Serving, build_server
+from parleyd.rpc.server import build_server
 from parleyd.store.byte_stores import StoreUnusable, byte_store_of
 from parleyd.store.conversations import PostgresConversationStore
 from parleyd.store.datasets import PostgresDatasets
@@ -91,11 +92,12 @@ class Replacements:
 
 
 class RunningService:
-    """A service that answers at `address`, `host:port`."""
+    """A service that answers at `address`, `host:port`, and over HTTP at `web_address`, if any."""
 
-    def __init__(self, address: str, serving: Serving, turns: Turns) -> None:
-        self.address = address
-        self._serving = serving
+    def __init__(self, listening: Listening, turns: Turns) -> None:
+        self.address = listening.address
+        self.web_address = listening.web_address
+        self._listening = listening
         self._turns = turns
 
     async def stop(self, seconds: float = STOP_SECONDS) -> None:
@@ -103,8 +105,8 @@ class RunningService:
 
         Whoever follows a turn is told to watch it elsewhere. A repeat changes nothing.
         """
-        await self._serving.refuse_new_calls()
-        await asyncio.gather(self._serving.stop(seconds), self._turns.hand_over(seconds))
+        await self._listening.refuse_new_calls()
+        await asyncio.gather(self._listening.stop(seconds), self._turns.hand_over(seconds))
 
 
 @asynccontextmanager
@@ -116,7 +118,8 @@ async def running_service(
     Where there is no model turns are refused.
 
     Raises:
-        ConfigurationError: Nobody is trusted, or a tool or the file store can't be used.
+        ConfigurationError: Nobody is trusted, or a tool, the file store or the certificate can't
+            be used.
         CommandFailed: The address can't be had.
     """
     instead = replacements or Replacements()
@@ -192,19 +195,12 @@ async def running_service(
             authenticator=authenticator,
             ids=ids,
         )
-        try:
-            address = serving.listen(settings.host, settings.port)
-        except OSError as error:
-            raise CommandFailed(
-                f"The address {settings.host}:{settings.port} can't be had; it may be in use: "
-                "choose another port with PARLEY_PORT, or 0 for a free one."
-            ) from error
-        await serving.start()
+        here = await stack.enter_async_context(listening(settings, serving))
         # Leases are kept up until the turns are handed over, so their round ends after the stop.
         await stack.enter_async_context(
             _running(rounds("renew_leases", limits.HEARTBEAT_SECONDS, leases.renew))
         )
-        service = RunningService(address, serving, turns)
+        service = RunningService(here, turns)
         stack.push_async_callback(service.stop)
         for work in (
             listener.run(),

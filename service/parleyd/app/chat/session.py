@@ -50,7 +50,8 @@ async def _chat_here(settings: Settings, conversation_id: str) -> None:
     async with AsyncExitStack() as stack:
         stack.enter_context(cancelled_by_signals())
         with console.status("Starting the service …"):
-            service = await stack.enter_async_context(whole_service(settings))
+            alone = settings.model_copy(update={"web": False})
+            service = await stack.enter_async_context(whole_service(alone))
         token = development_token(settings)
         if not settings.uses_gemini:
             console.print(

@@ -38,7 +38,7 @@ def demo(transcript: Transcript) -> None:
     with tempfile.TemporaryDirectory(prefix="parley-demo-") as folder:
         Path(folder).chmod(0o711)  # the database server may run as another user
         settings = Settings(
-            environment="development", model=DEMO_MODEL, port=0, data_dir=Path(folder)
+            environment="development", model=DEMO_MODEL, port=0, web=False, data_dir=Path(folder)
         )
         try:
             asyncio.run(_demo(settings, transcript))

@@ -1,0 +1,1 @@
+"""The gateway: Envoy in front of the service, so that every protocol is spoken on one port."""
