@@ -15,6 +15,7 @@ from typing_extensions import override
 from parleyd.contract.blocks.images import allowed_hosts, is_allowed
 
 _HARMLESS_VALUE: Final = re.compile(r"(?:text-align:(?:left|center|right)|language-.*|[^:/\\()]*)")
+_PLACE: Final = re.compile(r"[:\\]|//")
 _NOT_SHOWN: Final = frozenset({"src", "html", "url", "route", "payload", "iconName"})
 _WORDS: Final = frozenset({"alt", "title"})
 
@@ -68,7 +69,7 @@ def shown_texts(value: JsonValue) -> Iterator[str]:
 
 def _of(element: Element, hosts: Collection[str]) -> Iterator[str]:
     name = str(element.tag).rpartition("}")[2]
-    if name in {"style", "script"}:
+    if name in {"style", "script"} and _PLACE.search("".join(element.itertext())):
         yield name
     for attribute, value in element.attrib.items():
         if attribute in _WORDS or (name, attribute) == ("a", "href"):

@@ -31,6 +31,17 @@ def cleaned(markdown: str) -> str:
     return clean
 
 
+@pytest.mark.parametrize("text", ["<script>&amp;</script>", "<style>b</style> <b>x</b>"])
+def test_h7_markup_that_names_no_place_stays_as_it_is(text: str) -> None:
+    assert without_remote_images(text, HOSTS) == text
+
+
+def test_a_style_that_names_a_place_is_made_plain() -> None:
+    text = "<style>@import '//leak.example'</style>"
+    assert loaded(text)
+    assert not loaded(cleaned(text))
+
+
 def images() -> Iterator[tuple[str, str, str]]:
     yield "inline", f"See ![a chart]({LEAK}) here", "See a chart here"
     yield "title", f'![a]({LEAK} "loans") ![b]({LEAK}\n(x))', "a b"

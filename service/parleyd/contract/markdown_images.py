@@ -32,6 +32,9 @@ to any reader. A backslash would make a text longer than it may be, and be seen 
 """
 _TAG: Final = re.compile(r"<(?=[A-Za-z/!?])")
 _LOADING_TAG: Final = re.compile(r"<(?:style|script)", re.ASCII | re.IGNORECASE)
+_PLACE: Final = re.compile(r":|\\|/[\t\n\r]*/|&(?!(?:amp|lt|gt|quot|nbsp);)")
+"""What a script or a style has at least that names a place elsewhere. Some readers take entities in
+them for what they stand for."""
 _WORK_CHARACTERS: Final = re.compile(r"[\n!#$%&*+\-:<=>@\[\\\]^_`{}~]")
 
 _NAMES: Final = (
@@ -104,8 +107,11 @@ def may_show_images(markdown: str) -> bool:
     """Tells whether a text has the marks of an image or a tag; it may show none nevertheless."""
     if _IMAGE in markdown:
         return True
-    marks = _TAG if "=" in markdown else _LOADING_TAG
-    return "<" in markdown and marks.search(markdown) is not None
+    if "<" not in markdown:
+        return False
+    if "=" in markdown:
+        return _TAG.search(markdown) is not None
+    return bool(_LOADING_TAG.search(markdown) and _PLACE.search(markdown))
 
 
 def _is_readable(text: str) -> bool:
