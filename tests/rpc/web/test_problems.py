@@ -60,8 +60,13 @@ STATUSES = {
     "FILES_DISABLED": 404,
     "BLOCKS_DISABLED": 404,
     "EVENTS_EXPIRED": 400,
+    "SERVICE_ONLY": 403,
+    "TOKEN_FORBIDDEN": 403,
+    "SCOPE_REQUIRED": 403,
+    "BLOCK_GENERATION_FAILED": 502,
+    "BLOCKS_INVALID": 422,
 }
-"""The last column of spec turns 8.1, by reason."""
+"""The last column of spec turns 8.1, and spec blocks 20 and 22, by reason."""
 
 
 def test_the_table_knows_every_code_and_every_reason_of_the_server() -> None:
@@ -118,8 +123,8 @@ def _status(code: StatusCode, *, http_status: str, domain: str = "parley") -> St
     return status
 
 
-@pytest.mark.parametrize("value", ["404", "413", "502"])
-def test_three_statuses_may_take_the_place_of_the_code_s(value: str) -> None:
+@pytest.mark.parametrize("value", ["404", "413", "422", "502"])
+def test_four_statuses_may_take_the_place_of_the_code_s(value: str) -> None:
     assert problem_of(_status(StatusCode.UNAVAILABLE, http_status=value)).status == int(value)
 
 
