@@ -11,12 +11,17 @@ TYPESCRIPT := clients/typescript
 NODE_MODULES := $(TYPESCRIPT)/node_modules/.package-lock.json
 # Empty where there is none that is new enough: what needs it is left out then, and says so.
 NODE := $(shell node -p "parseInt(process.versions.node) < 20 ? '' : 'node'" 2>/dev/null)
+PLAYGROUND := playground
+PLAYGROUND_MODULES := $(PLAYGROUND)/node_modules/.package-lock.json
+# What the playground is built with needs 20.19, or 22.12 of the next.
+NODE_TO_BUILD := $(shell node -p "const [a, b] = process.versions.node.split('.').map(Number); (a === 20 && b >= 19) || (a === 22 && b >= 12) || a > 22 ? 'node' : ''" 2>/dev/null)
 KOTLIN := clients/kotlin
 # Empty where it or Java is missing, as with Node.
 MAVEN := $(shell command -v java >/dev/null && command -v mvn)
 
 .PHONY: setup run demo chat test lint format gen lock bench clean
 .PHONY: typescript typescript-lint typescript-format typescript-gen
+.PHONY: playground playground-lint playground-format playground-gen
 .PHONY: kotlin-gen
 
 setup: $(STAMP)  ## makes .venv with everything in it
@@ -39,7 +44,7 @@ chat: setup  ## talks to the agent in this terminal
 test: setup  ## runs the whole suite
 	pytest
 
-lint: setup typescript-lint  ## formatting, style, types, layers, protos
+lint: setup typescript-lint playground-lint  ## formatting, style, types, layers, protos
 	ruff format --check .
 	ruff check .
 	pyright
@@ -48,12 +53,12 @@ lint: setup typescript-lint  ## formatting, style, types, layers, protos
 	buf lint
 	buf breaking --against '.git#ref=$(BASE)'
 
-format: setup typescript-format  ## mends what lint can mend
+format: setup typescript-format playground-format  ## mends what lint can mend
 	ruff check --fix .
 	ruff format .
 	buf format --write protos
 
-gen: setup typescript-gen kotlin-gen  ## writes the stubs anew from the protos
+gen: setup typescript-gen kotlin-gen playground-gen  ## writes anew what comes of the protos, and the playground's page
 	cd clients && buf generate
 
 ifdef NODE
@@ -74,6 +79,27 @@ typescript-gen: setup $(NODE_MODULES)
 else
 typescript typescript-lint typescript-format typescript-gen:
 	@echo "Node 20 or newer is not here: the TypeScript client is left as it is, unchecked."
+endif
+
+ifdef NODE_TO_BUILD
+playground: $(NODE_MODULES) $(PLAYGROUND_MODULES)  ## installs what the playground is built with
+
+$(PLAYGROUND_MODULES): $(PLAYGROUND)/package.json $(PLAYGROUND)/renderer/package.json $(PLAYGROUND)/package-lock.json
+	cd $(PLAYGROUND) && npm ci --no-audit --no-fund
+	touch $@
+
+playground-lint: playground
+	cd $(PLAYGROUND) && npm run --silent check
+
+playground-format: playground
+	cd $(PLAYGROUND) && npm run --silent format
+
+# The page has the stubs of the TypeScript client in it.
+playground-gen: playground typescript-gen
+	cd $(PLAYGROUND) && npm run --silent build -- --logLevel warn
+else
+playground playground-lint playground-format playground-gen:
+	@echo "Node 20.19 or newer is not here: the playground is left as it is, unchecked."
 endif
 
 ifdef MAVEN
@@ -104,6 +130,7 @@ bench: setup  ## prints what the README says about speed
 	python -m bench.start_up
 	python -m bench.files
 	python -m bench.gateway
+	python -m bench.playground
 
 clean:  ## forgets the virtual environment
 	rm -rf $(VENV)

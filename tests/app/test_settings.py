@@ -206,6 +206,30 @@ READ = [
         expected={"blocks": True, "blocks_image_hosts": ("img.example",)},
     ),
     Case(
+        "the playground in development",
+        {"PARLEY_WEB_PORT": "0"},
+        development=True,
+        expected={"playground": None, "shows_playground": True},
+    ),
+    Case("no playground elsewhere", expected={"shows_playground": False}),
+    Case(
+        "no playground where there is no HTTP",
+        {"PARLEY_WEB": "false"},
+        development=True,
+        expected={"shows_playground": False},
+    ),
+    Case(
+        "no playground in development",
+        {"PARLEY_PLAYGROUND": "false"},
+        development=True,
+        expected={"shows_playground": False},
+    ),
+    Case(
+        "the playground elsewhere",
+        {"PARLEY_PLAYGROUND": "true"},
+        expected={"shows_playground": True},
+    ),
+    Case(
         "models with a key",
         {"PARLEY_MODEL": "gemini-x", "PARLEY_TITLE_MODEL": "gemini-y", "GEMINI_API_KEY": "k"},
         expected={"model": "gemini-x", "title_model": "gemini-y"},
@@ -236,6 +260,11 @@ def test_the_gemini_key_of_our_own_wins_over_the_shared_one(
 
 
 REFUSED = [
+    Case(
+        "a playground without HTTP",
+        {"PARLEY_PLAYGROUND": "true", "PARLEY_WEB": "false"},
+        sentence="PARLEY_PLAYGROUND serves a page over HTTP, and PARLEY_WEB is false: leave one ",
+    ),
     Case(
         "MCP servers that are no JSON",
         {"PARLEY_MCP_SERVERS": "stock=https://s3cret"},

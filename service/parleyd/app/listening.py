@@ -93,10 +93,12 @@ async def _web_front(
     settings: Settings, serving: Serving, tls: Tls | None, stack: AsyncExitStack
 ) -> "WebServer":
     # A fifth of a second, for whoever serves HTTP alone.
+    from parleyd.rpc.web.playground import Playground  # noqa: PLC0415
     from parleyd.rpc.web.web_front import web_front  # noqa: PLC0415
 
+    playground = Playground(settings.blocks_image_hosts) if settings.shows_playground else None
     try:
-        front = web_front(serving, tls=tls, file_bytes=settings.file_bytes)
+        front = web_front(serving, tls=tls, file_bytes=settings.file_bytes, playground=playground)
         return await stack.enter_async_context(front)
     except OSError as error:
         raise CommandFailed(f"HTTP can't be served: {error}") from error

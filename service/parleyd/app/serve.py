@@ -22,7 +22,8 @@ log = structlog.stdlib.get_logger()
 def serve(settings: Settings) -> None:
     """Serves until a signal says to stop, then lets running turns end; a second one stops at once.
 
-    Prints its addresses when it answers, and in development a token.
+    Prints its addresses when it answers, and in development a token, and where to open the page
+    that uses it.
 
     Raises:
         ConfigurationError: Nobody is trusted, or the database's address is malformed.
@@ -58,16 +59,19 @@ async def _serve(settings: Settings) -> None:
 
 def _announce(settings: Settings, service: RunningService, gateway: Envoy | None) -> None:
     lines = [f"Parley listens on {service.address}."]
+    web = None
     if gateway:
-        lines.append(f"Its gateway listens on {gateway.url}, for every protocol.")
+        web = gateway.url
+        lines.append(f"Its gateway listens on {web}, for every protocol.")
     elif service.web_address:
-        scheme = "https" if settings.tls_cert else "http"
-        lines.append(f"It serves JSON and Connect on {scheme}://{service.web_address}.")
+        web = f"{'https' if settings.tls_cert else 'http'}://{service.web_address}"
+        lines.append(f"It serves JSON and Connect on {web}.")
     if settings.development:
         hours = round(TOKEN_LIFETIME.total_seconds() / 3600)
-        lines += [
-            f"A token for {DEVELOPER!r}, good for {hours} hours:",
-            development_token(settings),
-        ]
+        token = development_token(settings)
+        lines += [f"A token for {DEVELOPER!r}, good for {hours} hours:", token]
+        if web and settings.shows_playground:
+            # No browser sends what follows the #, and no server keeps it in a log.
+            lines.append(f"Open {web}/#token={token}")
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()

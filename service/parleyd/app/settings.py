@@ -79,6 +79,8 @@ class Settings(GatewaySettings, TlsSettings, BaseModel):
     """Serves JSON, server-sent events and Connect too, which a gateway passes on."""
     web_port: int | None = Field(default=None, ge=0, le=LAST_PORT)
     """Where it does; 0 picks a free port. Unset: the port after `port`, or a free one for 0."""
+    playground: bool | None = None
+    """Serves the playground there. Unset: in development alone."""
 
     database_url: SecretStr | None = None
     """`postgresql://…`. Unset: a PostgreSQL of our own in `data_dir`."""
@@ -175,6 +177,11 @@ class Settings(GatewaySettings, TlsSettings, BaseModel):
         if self.web_port is not None:
             return self.web_port
         return self.port + 1 if self.port else 0
+
+    @property
+    def shows_playground(self) -> bool:
+        """Tells whether the playground is served."""
+        return self.development and self.web if self.playground is None else self.playground
 
     @property
     def file_place(self) -> str | None:
@@ -309,6 +316,11 @@ class Settings(GatewaySettings, TlsSettings, BaseModel):
         if self.web_port is not None and not self.web:
             raise ValueError(
                 "PARLEY_WEB_PORT is of no use while PARLEY_WEB is false: leave one of them out."
+            )
+        if self.playground and not self.web:
+            raise ValueError(
+                "PARLEY_PLAYGROUND serves a page over HTTP, and PARLEY_WEB is false: leave one of "
+                "them out."
             )
         if self.web and self.own_web_port > LAST_PORT:
             raise ValueError(

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,7 @@ def written(plan: GatewayPlan) -> str:
             (Address("parleyd", 50052),),
             cors_origins=("https://app.example.org", "*"),
             upstream_ca=Path("/etc/parley/ca.pem"),
+            playground=True,
             admin=Path("/run/parley/admin"),
         ),
     ],
@@ -68,6 +70,18 @@ def test_every_service_of_ours_has_routes_and_nothing_else_is_passed_on() -> Non
         "/v1/",
         "/",
     }
+
+
+def test_the_playground_adds_its_page_and_its_files() -> None:
+    plain = written(PLAIN).splitlines()
+    added = [*written(replace(PLAIN, playground=True)).splitlines()]
+    for line in plain:
+        added.remove(line)
+    assert [line.strip() for line in added if "path:" in line or "prefix:" in line] == [
+        "path: /",
+        "prefix: /assets/",
+    ]
+    assert sum("cluster: web" in line for line in added) == 2
 
 
 def test_nothing_ends_a_stream_or_sends_a_call_again() -> None:

@@ -1,6 +1,7 @@
 """`parleyd gateway` and `parleyd serve --gateway`, as processes of their own."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -92,6 +93,36 @@ async def test_a_gateway_that_ends_stops_the_service_with_its_last_words(
         assert gateway.process.returncode == 1
         assert "parleyd: Envoy, the gateway, has ended: it left with -9." in said.decode()
         assert "Traceback" not in said.decode()
+
+
+async def test_a_page_is_open_to_who_follows_the_last_line(env: dict[str, str]) -> None:
+    async with running("serve", "--development", "--gateway", env=env) as gateway:
+        assert gateway.process.stdout
+        async with asyncio.timeout(DEADLINE):
+            said = [(await gateway.process.stdout.readline()).decode().strip() for _ in range(3)]
+        assert said[0].startswith("A token for ")
+        address, token = said[2].removeprefix("Open ").split("#token=")
+        assert (address, token) == (f"{gateway.url}/", said[1])
+        async with httpx2.AsyncClient() as http:
+            page = await http.get(address)
+            assert (page.status_code, page.headers["content-type"]) == (
+                200,
+                "text/html; charset=utf-8",
+            )
+            assert "'unsafe" not in page.headers["content-security-policy"]
+            for path in re.findall(r'"(/assets/[^"]+)"', page.text):
+                assert (await http.get(f"{gateway.url}{path}")).status_code == 200
+            assert (await http.get(f"{gateway.url}/other")).status_code == 404
+
+
+async def test_without_a_playground_the_gateway_has_no_page(env: dict[str, str]) -> None:
+    env["PARLEY_PLAYGROUND"] = "false"
+    async with running("serve", "--development", "--gateway", env=env) as gateway:
+        async with httpx2.AsyncClient() as http:
+            assert (await http.get(gateway.url)).status_code == 404
+        await stop(gateway.process)
+        assert gateway.process.stdout
+        assert b"Open " not in await gateway.process.stdout.read()
 
 
 @pytest.mark.skipif("sys.platform != 'linux'", reason="elsewhere nobody tells Envoy")

@@ -116,7 +116,7 @@ def _connection_manager(plan: GatewayPlan) -> JsonValue:
         "local_reply_config": {"mappers": mappers(CONNECT_PREFIX)},
         "route_config": {
             "name": "parley",
-            "virtual_hosts": [virtual_host(plan.cors_origins)],
+            "virtual_hosts": [virtual_host(plan.cors_origins, playground=plan.playground)],
             "validate_clusters": False,  # one is meant not to be there
             "response_headers_to_remove": ["server", "x-envoy-upstream-service-time"],
         },

@@ -74,5 +74,7 @@ class GatewayPlan:
     """With one the gateway speaks TLS alone."""
     upstream_ca: Path | None = None
     """With one it speaks TLS to the servers, and trusts what this authority signed."""
+    playground: bool = False
+    """Leads to the playground of the web fronts, which then have one."""
     admin: Path | None = None
     """The Unix socket of Envoy's own interface; without one there is none."""

@@ -23,6 +23,7 @@ def plan_of(settings: Settings, grpc: Sequence[Address], web: Sequence[Address])
         web=tuple(web),
         cors_origins=settings.gateway_cors_origins,
         certificate=certificate,
+        playground=settings.shows_playground,
         upstream_ca=settings.gateway_upstream_ca and settings.gateway_upstream_ca.absolute(),
     )
 

@@ -11,6 +11,7 @@ from parleyd.rpc.caller_keys import CALLER_KEY
 from parleyd.rpc.log import REQUEST_ID_KEY
 from parleyd.rpc.server import SERVICES
 from parleyd.rpc.web.forwarding import TIMEOUT_HEADER
+from parleyd.rpc.web.playground import ASSETS_PATH, PAGE_PATH
 
 GRPC: Final = "grpc"
 """The cluster of the gRPC servers."""
@@ -61,11 +62,12 @@ _PREFLIGHT_SECONDS: Final = 7200
 """How long a browser may remember what it may send: more than that, none does."""
 
 
-def virtual_host(origins: Sequence[str]) -> JsonValue:
+def virtual_host(origins: Sequence[str], *, playground: bool = False) -> JsonValue:
     """Returns the routes, in order. What fits none of ours goes to no server.
 
-    Pages of `origins` may call all of them.
+    Pages of `origins` may call all of them. With `playground` the gateway has a page of its own.
     """
+    page: list[JsonValue] = [{"path": PAGE_PATH}, {"prefix": ASSETS_PATH}] if playground else []
     return {
         "name": "parley",
         "domains": ["*"],
@@ -80,6 +82,7 @@ def virtual_host(origins: Sequence[str]) -> JsonValue:
             # The front counts the bytes of an upload while they come, so nothing holds them back.
             {"match": {"path": UPLOAD_PATH}, "route": _to(WEB)},
             _web({"prefix": "/v1/"}),
+            *map(_web, page),
             # Envoy's own way to say 404 leaves the origins out, so that no page could read it.
             {"match": {"prefix": "/"}, "route": _to(NOWHERE)},
         ],

@@ -1,4 +1,4 @@
-"""All that is served over HTTP: Connect, and JSON with server-sent events."""
+"""All that is served over HTTP: Connect, JSON with server-sent events, and the playground."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -14,6 +14,7 @@ from parleyd.rpc.server import Serving
 from parleyd.rpc.tls import Tls
 from parleyd.rpc.web.connect_front import connect_routes
 from parleyd.rpc.web.json_front import json_routes
+from parleyd.rpc.web.playground import Playground, playground_routes
 from parleyd.rpc.web.private_socket import private_socket
 from parleyd.rpc.web.problems import HttpProblem
 from parleyd.rpc.web.web_server import WebServer
@@ -27,33 +28,50 @@ NOTHING_HERE: Final = "There is nothing at this path."
 
 @asynccontextmanager
 async def web_front(
-    serving: Serving, *, tls: Tls | None = None, file_bytes: int = limits.FILE_BYTES
+    serving: Serving,
+    *,
+    tls: Tls | None = None,
+    file_bytes: int = limits.FILE_BYTES,
+    playground: Playground | None = None,
 ) -> AsyncGenerator[WebServer]:
     """Yields a server of HTTP in front of a gRPC server that has not started yet.
 
     The caller gives it an address, starts it after the gRPC server, and stops it. Leaving cuts what
-    is still open. `file_bytes` is the deployment's cap of an upload.
+    is still open. `file_bytes` is the deployment's cap of an upload; without a `playground` none is
+    served.
 
     Raises:
-        OSError: There is no place for the socket between the two.
+        OSError: There is no place for the socket between the two, or the playground is not built.
     """
     with private_socket() as path:
         target = serving.listen_on(path)
         async with aio.insecure_channel(target, options=CHANNEL_OPTIONS) as channel:
-            web = WebServer(web_app(channel, file_bytes=file_bytes), tls)
+            web = WebServer(web_app(channel, file_bytes=file_bytes, playground=playground), tls)
             try:
                 yield web
             finally:
                 await web.stop(0)
 
 
-def web_app(channel: aio.Channel, *, file_bytes: int = limits.FILE_BYTES) -> Router:
+def web_app(
+    channel: aio.Channel,
+    *,
+    file_bytes: int = limits.FILE_BYTES,
+    playground: Playground | None = None,
+) -> Router:
     """Returns the ASGI app, which calls the gRPC server behind `channel`.
 
     It needs no lifespan, and keeps nothing between two requests.
+
+    Raises:
+        OSError: The playground is not built.
     """
     return Router(
-        [*connect_routes(channel), *json_routes(channel, file_bytes=file_bytes)],
+        [
+            *connect_routes(channel),
+            *json_routes(channel, file_bytes=file_bytes),
+            *(playground_routes(playground) if playground else ()),
+        ],
         redirect_slashes=False,
         default=_nowhere,
     )
