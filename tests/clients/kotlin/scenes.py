@@ -1,18 +1,16 @@
 """Scenes of the Kotlin client: programs of its own, which say what they see."""
 
-import asyncio
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from tests.clients.typescript.scenes import Scene
+from tests.clients.scenes import Scene, scene_of
 
 REPOSITORY: Final = Path(__file__).parents[3]
 CLIENT: Final = REPOSITORY / "clients" / "kotlin"
@@ -54,17 +52,11 @@ def java(class_path: str, program: str, *arguments: str) -> list[str]:
     return ["java", "-XX:TieredStopAtLevel=1", "-cp", class_path, program, *arguments]
 
 
-@asynccontextmanager
-async def scene(class_path: str, name: str, base_url: str, *tokens: str) -> AsyncGenerator[Scene]:
+def scene(
+    class_path: str, name: str, base_url: str, *tokens: str
+) -> AbstractAsyncContextManager[Scene]:
     """Plays a scene of the client's `Scenes.kt` until it is left."""
-    command = java(class_path, "parley.ScenesKt", name, base_url, *tokens)
-    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-    try:
-        yield Scene(process)
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+    return scene_of(*java(class_path, "parley.ScenesKt", name, base_url, *tokens))
 
 
 async def played(class_path: str, name: str, base_url: str, *tokens: str) -> list[Any]:

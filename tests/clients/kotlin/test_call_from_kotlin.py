@@ -10,7 +10,7 @@ import pytest
 from parleyd.models.script import Text
 from parleyd.models.scripted import in_turn
 from tests.clients.kotlin.scenes import CLIENT, REPOSITORY, java
-from tests.clients.typescript.scenes import ran
+from tests.clients.scenes import ran
 from tests.gateway.conftest import StartGateway
 from tests.server import Server, StartServer
 from tests.standard_asks import ask_plan

@@ -10,9 +10,9 @@ from google.protobuf import descriptor_pool
 from parleyd.models.script import Hold, Text
 from parleyd.models.scripted import in_turn
 from parleyd.rpc.server import SERVICES
-from tests.clients.cutting_proxy import CuttingProxy, cutting_proxy
+from tests.clients.cutting_proxy import cutting_proxy
 from tests.clients.kotlin.scenes import maven, played, scene
-from tests.clients.typescript.scenes import Scene
+from tests.clients.scenes import stop_and_cut
 from tests.end_to_end.documents import document, heading
 from tests.gateway.conftest import StartGateway
 from tests.server import Server, StartServer
@@ -210,7 +210,7 @@ async def test_w1_a_turn_is_followed_to_the_server_that_goes_on_when_its_own_sto
         words = [await playing.word(), await playing.word()]
         await here.model.holds.reached("for ever")
         proxy.target = there
-        tasks.create_task(_stop(here, proxy))
+        tasks.create_task(stop_and_cut(here, proxy))
         words += await playing.words()
     names = [word["name"] for word in words]
     assert names[:3] == ["STARTED", "TEXT_PREVIEW", "PREVIEW_DISCARDED"]
@@ -227,7 +227,7 @@ async def test_a_unary_turn_whose_connection_breaks_is_sent_again_and_runs_once(
         cutting_proxy(target) as (proxy, address),
         scene(built, "press", f"http://{address}", server.token()) as playing,
     ):
-        await _heard_of_done(playing)
+        await playing.hear_of("DONE")
         await server.model.holds.reached("long")
         proxy.cut()
         server.model.holds.release("long")
@@ -239,14 +239,3 @@ async def test_a_unary_turn_whose_connection_breaks_is_sent_again_and_runs_once(
 async def url(start_gateway: StartGateway, server: Server) -> str:
     """Starts a gateway in front of a server, and returns where it is."""
     return f"http://{(await start_gateway(server)).address}"
-
-
-async def _stop(server: Server, proxy: CuttingProxy) -> None:
-    """Stops a server, and then what keeps connections with its gateway."""
-    await server.stop()
-    proxy.cut()
-
-
-async def _heard_of_done(playing: Scene) -> None:
-    while (await playing.word())["name"] != "DONE":
-        pass

@@ -9,7 +9,8 @@ import pytest
 
 from parleyd.models.script import Text
 from parleyd.models.scripted import in_turn
-from tests.clients.typescript.scenes import REPOSITORY, npm, ran
+from tests.clients.scenes import ran
+from tests.clients.typescript.scenes import REPOSITORY, npm
 from tests.gateway.conftest import StartGateway
 from tests.server import Server, StartServer
 from tests.standard_asks import ask_plan

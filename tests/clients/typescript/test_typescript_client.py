@@ -10,8 +10,9 @@ import pytest
 from parleyd.models.script import Hold, Text
 from parleyd.models.scripted import in_turn
 from tests.certificates import Authority
-from tests.clients.cutting_proxy import CuttingProxy, cutting_proxy
-from tests.clients.typescript.scenes import Scene, npm, played, scene
+from tests.clients.cutting_proxy import cutting_proxy
+from tests.clients.scenes import stop_and_cut
+from tests.clients.typescript.scenes import npm, played, scene
 from tests.end_to_end.documents import document, heading
 from tests.gateway.conftest import StartGateway
 from tests.server import Server, StartServer
@@ -20,7 +21,6 @@ from tests.standard_tools import DELETE, StandardTools, delete
 
 pytestmark = pytest.mark.usefixtures("built")
 
-SOON = 30
 TEAM = [Text("Team it is.")]
 PROTOCOLS = ["grpc", "connect-binary", "connect-json"]
 EXPIRED = "rubbish"
@@ -205,7 +205,7 @@ async def test_w1_a_turn_is_followed_to_the_server_that_goes_on_when_its_own_sto
         assert [word["name"] for word in words] == ["started", "textPreview"]
         await here.model.holds.reached("for ever")
         proxy.target = there
-        tasks.create_task(_stop(here, proxy))
+        tasks.create_task(stop_and_cut(here, proxy))
         words += await playing.words()
     assert [word["name"] for word in words][:3] == ["started", "textPreview", "previewDiscarded"]
     assert numbered(words) == [(1, "started"), (2, "resumed"), (3, "text"), (4, "done")]
@@ -220,21 +220,10 @@ async def test_a_unary_turn_whose_connection_breaks_is_sent_again_and_runs_once(
         cutting_proxy((await base_url(server)).removeprefix("http://")) as (proxy, address),
         scene("press", protocol, f"http://{address}", server.token()) as playing,
     ):
-        await _heard_of_done(playing)
+        await playing.hear_of("done")
         await server.model.holds.reached("long")
         proxy.cut()
         server.model.holds.release("long")
         (result,) = await playing.words()
     assert result["text"] == "Team it is."
     assert len(server.model.calls) == 2
-
-
-async def _stop(server: Server, proxy: CuttingProxy) -> None:
-    """Stops a server, and then what keeps connections with its gateway."""
-    await server.stop()
-    proxy.cut()
-
-
-async def _heard_of_done(playing: Scene) -> None:
-    while (await playing.word())["name"] != "done":
-        pass
