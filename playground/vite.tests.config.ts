@@ -5,7 +5,7 @@ import page from "./vite.config.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-const tests = ["src", "renderer/src", "renderer/tests"].flatMap((folder) =>
+const tests = ["src", "renderer/tests"].flatMap((folder) =>
   readdirSync(here(folder), { recursive: true, encoding: "utf8" })
     .map((path) => `${folder}/${path}`)
     .filter((path) => /\/tests\/([^/]+\/)*[^/]+\.test\.tsx?$/.test(path)),

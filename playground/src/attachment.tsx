@@ -1,6 +1,7 @@
 /** A file of a message. */
 
 import type { MediaPart } from "@parley/client/v1/conversations";
+import { isImage } from "@parley/renderer";
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { faultOf } from "./faults";
@@ -10,14 +11,11 @@ import { complain } from "./notice";
 
 type Shown = Pick<MediaPart, "fileId" | "filename" | "mimeType">;
 
-/** Types that browsers show. An SVG is none of them: it is no type that can be uploaded. */
-const IMAGES: ReadonlySet<string> = new Set(["image/gif", "image/jpeg", "image/png", "image/webp"]);
-
 /** Shows an image, and offers any other file for saving. */
 export function Attachment({ file }: { readonly file: Shown }) {
   const name = file.filename || "A file";
   if (!file.fileId) return <span class="p-file">{name} (not kept)</span>;
-  if (IMAGES.has(file.mimeType)) return <Picture fileId={file.fileId} name={name} />;
+  if (isImage(file.mimeType)) return <Picture fileId={file.fileId} name={name} />;
   const download = () => {
     save(file.fileId, file.filename).catch((failed) => complain(faultOf(failed), download));
   };

@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { ChatHeader } from "./chat_header";
 import { Composer } from "./composer";
 import { conversationId, stored } from "./conversation";
-import { busy, issues, turn } from "./following";
+import { busy, turn } from "./following";
 import { ChatLine } from "./lines";
 import { NoticeBar } from "./notice_bar";
 import { pending } from "./pending";
@@ -13,7 +13,7 @@ import { Question } from "./question";
 import { retry, send } from "./sending";
 import { linesOf } from "./transcript";
 
-const lines = computed(() => linesOf(stored.value?.messages ?? [], turn.value, issues.value));
+const lines = computed(() => linesOf(stored.value?.messages ?? [], turn.value));
 
 /** Is the phone of the picture. */
 export function Chat() {

@@ -1,8 +1,9 @@
 /** Where the person writes. */
 
+import { EVERY_FILE } from "@parley/renderer";
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { attach, attached, clear, detach, MOST_FILES, ready, text } from "./draft";
+import { attach, attached, detach, MOST_FILES, ready, sent, text } from "./draft";
 import type { Uploaded } from "./files";
 import { busy } from "./following";
 import { Icon } from "./icons";
@@ -12,9 +13,6 @@ import { send } from "./sending";
 /** Names the box, for the link that skips to it. */
 export const COMPOSER_ID = "composer";
 
-/** Takes the file types that the server takes. */
-const ACCEPT = ".jpg,.jpeg,.png,.gif,.webp,.pdf,.txt,.md,.log,.csv,.json";
-
 /** Takes a message of several lines, with files. */
 export function Composer() {
   const box = useRef<HTMLTextAreaElement>(null);
@@ -22,10 +20,11 @@ export function Composer() {
   const submit = async () => {
     if (!ready.peek() || busy.peek() || sending.peek()) return;
     sending.value = true;
-    const files = attached
-      .peek()
-      .flatMap(({ uploaded }): Uploaded[] => (uploaded ? [uploaded] : []));
-    if (await send(text.peek().trim(), files)) clear();
+    const draft = { text: text.peek(), attached: attached.peek() };
+    const files = draft.attached.flatMap(({ uploaded }): Uploaded[] =>
+      uploaded ? [uploaded] : [],
+    );
+    await send(draft.text.trim(), files, () => sent(draft));
     sending.value = false;
   };
   const press = (event: KeyboardEvent) => {
@@ -105,7 +104,7 @@ function Picker() {
         type="file"
         multiple
         hidden
-        accept={ACCEPT}
+        accept={EVERY_FILE}
         aria-label="Files for the agent"
         onChange={(event) => {
           attach(event.currentTarget.files ?? []);

@@ -13,6 +13,12 @@ export interface Attached {
   readonly leaving: AbortController;
 }
 
+/** A message as it was at some moment. */
+export interface Draft {
+  readonly text: string;
+  readonly attached: readonly Attached[];
+}
+
 /** The most files that a message may bring. */
 export const MOST_FILES = 10;
 
@@ -53,8 +59,9 @@ export function detach(key: number): void {
   attached.value = attached.peek().filter((each) => each.key !== key);
 }
 
-/** Begins a new message. */
-export function clear(): void {
+/** Begins a new message, unless the person has changed what was sent since. */
+export function sent(draft: Draft): void {
+  if (text.peek() !== draft.text || attached.peek() !== draft.attached) return;
   text.value = "";
   attached.value = [];
 }

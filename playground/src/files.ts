@@ -1,6 +1,7 @@
 /** Files on their way to the server and back. */
 
 import { downloadFile } from "@parley/client";
+import { declaredType } from "@parley/renderer";
 import { client } from "./server";
 import { refuse, token } from "./token";
 
@@ -12,24 +13,14 @@ export interface Uploaded {
   readonly sizeBytes: number;
 }
 
-/** Types that browsers have no name for, or another one than the server takes. */
-const TYPES: Readonly<Record<string, string>> = {
-  csv: "text/csv",
-  json: "application/json",
-  log: "text/plain",
-  md: "text/plain",
-  txt: "text/plain",
-};
-
 /**
  * Uploads a file as a form, since browsers can't stream what they send.
  *
  * @throws Error with the server's sentence.
  */
 export async function upload(file: File, signal?: AbortSignal): Promise<Uploaded> {
-  const ending = file.name.toLowerCase().split(".").at(-1) ?? "";
   const body = new FormData();
-  body.set("file", new File([file], file.name, { type: TYPES[ending] ?? file.type }));
+  body.set("file", new File([file], file.name, { type: declaredType(file) }));
   const { status, told } = await posted(body, signal);
   const kept = told.file;
   if (kept) return { ...kept, sizeBytes: Number(kept.sizeBytes) };

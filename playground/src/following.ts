@@ -2,7 +2,6 @@
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type TurnRequestInit, turnEvents } from "@parley/client";
-import type { BlockIssue } from "@parley/client/v1/blocks";
 import type { StreamTurnRequestSchema, TurnEvent } from "@parley/client/v1/turns";
 import { computed, signal } from "@preact/signals";
 import * as address from "./address";
@@ -24,19 +23,17 @@ export const turn = signal<Turn | undefined>(undefined);
 /** Says that the agent works. */
 export const busy = computed(() => turn.value !== undefined && !turn.value.done);
 
-/** Are the rules that replies broke, by turn. The server doesn't keep them. */
-export const issues = signal<ReadonlyMap<string, readonly BlockIssue[]>>(new Map());
-
 let leaving = new AbortController();
 
 /**
  * Starts a turn of the open conversation, and returns once the server has stored it.
  *
+ * The same input with the same `requestId` is one turn, however often it is started; without one
+ * each call is another.
+ *
  * @throws ParleyError where the server refuses it, or can't be reached.
  */
-export function start(input: Input, said?: Said): Promise<void> {
-  // The id makes it one turn, however often it has to be sent.
-  const requestId = crypto.randomUUID();
+export function start(input: Input, said?: Said, requestId = ""): Promise<void> {
   return follow({ conversationId: conversationId.peek(), input, requestId }, said);
 }
 
@@ -93,9 +90,6 @@ async function take(event: TurnEvent): Promise<void> {
         address.show(value.conversationId, "replace");
       }
       tell(value.conversationId);
-      return;
-    case "blocks":
-      if (!value.ok) issues.value = new Map(issues.peek()).set(event.turnId, value.errors);
       return;
     case "ask":
       announce(`The agent asks: ${value.input?.prompt ?? value.simple?.text ?? ""}`);

@@ -1,12 +1,11 @@
 /** The lines of a chat. */
 
-import { AskAction, AskOrigin } from "@parley/client/v1/asks";
-import { MessageAsk_Status } from "@parley/client/v1/conversations";
+import { AskOrigin } from "@parley/client/v1/asks";
 import { AnsweredAsk, Blocks, InvalidDocument, Markdown } from "@parley/renderer";
 import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
 import { Attachment } from "./attachment";
-import { blockHost } from "./hosts";
+import { blockHost } from "./block_host";
 import { pending } from "./pending";
 import type { Line } from "./transcript";
 import type { Call } from "./turn";
@@ -65,21 +64,20 @@ function ReplyLine({ line }: { readonly line: Of<"reply"> }) {
   );
 }
 
-/** Begins a document. One that is stored as text breaks rules, or broke off; which ones, isn't stored. */
+/** Begins a document. One that is stored as text and breaks no rules broke off. */
 const DOCUMENT = /^\s*(```\w*\s+)?(---\s+)?(v:\s|\{\s*"v"\s*:)/;
 
 /** Is drawn anew when the text changes, which is dear for a long one. */
 const Words = memo(Markdown);
 
-function AskLine({ line: { ask, answer, toolName } }: { readonly line: Of<"ask"> }) {
+function AskLine({ line: { ask, answer, action, toolName } }: { readonly line: Of<"ask"> }) {
   const approval = ask.origin === AskOrigin.APPROVAL;
-  const dropped = ask.status === MessageAsk_Status.CANCELLED;
   return (
     <li class="p-line p-line-ask">
       <AnsweredAsk
         input={ask.input}
         answer={answer}
-        action={dropped ? AskAction.CANCEL : AskAction.UNSPECIFIED}
+        action={action}
         origin={ask.origin}
         toolName={approval ? toolName : ""}
         toolArgsJson={ask.toolArgsJson}

@@ -20,7 +20,7 @@ export const pending = computed(() => {
 function current(): AskAsked | undefined {
   if (turn.value?.ask) return turn.value.ask;
   const waiting = stored.value?.conversation.pendingAsk;
-  if (!waiting || turn.value?.resolved === waiting.toolCallId) return undefined;
+  if (!waiting || turn.value?.resolved?.toolCallId === waiting.toolCallId) return undefined;
   return asked(conversationId.value, waiting);
 }
 

@@ -2,18 +2,18 @@
 
 import { AskForm } from "@parley/renderer";
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import { askHost } from "./ask_host";
 import { COMPOSER_ID } from "./composer";
 import { text } from "./draft";
-import { askHost } from "./hosts";
 import { pending } from "./pending";
 
 /** Shows the form of the pending ask, if there is one. */
 export function Question() {
   const ask = pending.value;
-  return ask ? <Asked key={ask.toolCallId} ask={ask} /> : null;
+  return ask ? <OpenQuestion key={ask.toolCallId} ask={ask} /> : null;
 }
 
-function Asked({ ask }: { readonly ask: NonNullable<typeof pending.value> }) {
+function OpenQuestion({ ask }: { readonly ask: NonNullable<typeof pending.value> }) {
   const place = useRef<HTMLElement>(null);
   const used = useRef(false);
   const host = useMemo(() => askHost(ask), [ask]);

@@ -1,7 +1,6 @@
 /** A conversation as lines to draw, from its stored messages and the turn that is followed. */
 
-import type { AskAnswer } from "@parley/client/v1/asks";
-import type { BlockIssue } from "@parley/client/v1/blocks";
+import { AskAction, type AskAnswer } from "@parley/client/v1/asks";
 import {
   type MediaPart,
   type Message,
@@ -11,6 +10,7 @@ import {
   MessageAsk_Status,
 } from "@parley/client/v1/conversations";
 import type { GeneratedFile } from "@parley/client/v1/turns";
+import { readReply } from "./stored_reply";
 import type { Call, Reply, Said, Turn } from "./turn";
 
 /** A line of the chat. Its key is the same before and after it is stored, so that nothing is drawn anew. */
@@ -25,6 +25,8 @@ export type Line = { readonly key: string } & (
       readonly ask: MessageAsk;
       readonly toolName: string;
       readonly answer: AskAnswer | undefined;
+      /** Is what was done with the ask, where that is all that is known of the answer. */
+      readonly action: AskAction;
     }
 );
 
@@ -32,14 +34,9 @@ export type Line = { readonly key: string } & (
  * Returns the lines of a conversation, the oldest first.
  *
  * The pending ask is none of them: it is a form, not a line. What a followed turn did comes from the
- * turn alone, even where it is stored already, so that nothing is there twice. `issues` are the rules
- * that replies broke, by turn.
+ * turn alone, even where it is stored already, so that nothing is there twice.
  */
-export function linesOf(
-  messages: readonly Message[],
-  turn?: Turn,
-  issues: ReadonlyMap<string, readonly BlockIssue[]> = new Map(),
-): Line[] {
+export function linesOf(messages: readonly Message[], turn?: Turn): Line[] {
   const shown = messages.filter((message) => !message.superseded);
   const results = new Map(
     shown
@@ -52,9 +49,6 @@ export function linesOf(
     ...shown.flatMap((message) => {
       const own = followed(message) && message.type !== Message_Type.USER && !message.ask;
       if (own) return [];
-      if (message.type === Message_Type.ASSISTANT) {
-        return [replied(message, issues.get(message.turnId) ?? [])];
-      }
       return stored(message, results.get(message.toolCallId), turn);
     }),
     ...(turn ? running(turn, heard) : []),
@@ -66,6 +60,8 @@ function stored(message: Message, result: Message | undefined, turn: Turn | unde
   switch (message.type) {
     case Message_Type.USER:
       return [{ kind: "said", key: `said:${turnId}`, text, files: mediaOf(message) }];
+    case Message_Type.ASSISTANT:
+      return [replied(message)];
     case Message_Type.TOOL_CALL: {
       if (message.ask) return answered(message, result, turn);
       // The turn that is followed shows the calls whose results it brings.
@@ -85,8 +81,9 @@ function stored(message: Message, result: Message | undefined, turn: Turn | unde
   }
 }
 
-function replied(message: Message, errors: readonly BlockIssue[]): Line {
-  const { turnId, text, blocks: document } = message;
+function replied(message: Message): Line {
+  const { turnId, blocks: document } = message;
+  const { text, errors } = readReply(message.text);
   const broken = message.status === Message_Status.ERROR;
   const key = `reply:${turnId}`;
   return { kind: "reply", key, turnId, broken, text, document, writing: false, errors };
@@ -95,10 +92,13 @@ function replied(message: Message, errors: readonly BlockIssue[]): Line {
 function answered(message: Message, result: Message | undefined, turn: Turn | undefined): Line[] {
   const { toolCallId, toolName, ask } = message;
   if (!ask) return [];
-  const resolved = turn?.resolved === toolCallId;
+  const resolved = turn?.resolved?.toolCallId === toolCallId ? turn.resolved : undefined;
   if (ask.status === MessageAsk_Status.PENDING && !resolved) return [];
+  const dropped = ask.status === MessageAsk_Status.CANCELLED;
+  // The answer itself is read when the turn ends.
+  const action = resolved?.action ?? (dropped ? AskAction.CANCEL : AskAction.UNSPECIFIED);
   const answer = result?.ask?.answer;
-  return [{ kind: "ask", key: `ask:${toolCallId}`, toolCallId, toolName, ask, answer }];
+  return [{ kind: "ask", key: `ask:${toolCallId}`, toolCallId, toolName, ask, answer, action }];
 }
 
 function running(turn: Turn, heard: boolean): Line[] {

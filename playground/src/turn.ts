@@ -4,6 +4,7 @@ import type { BlockDocument, BlockIssue } from "@parley/client/v1/blocks";
 import type { MediaPart } from "@parley/client/v1/conversations";
 import type {
   AskAsked,
+  AskResolved,
   GeneratedFile,
   ToolCall,
   ToolResult,
@@ -46,8 +47,8 @@ export interface Turn {
   readonly reply: Reply | undefined;
   readonly calls: readonly Call[];
   readonly files: readonly GeneratedFile[];
-  /** Names the ask that this turn answered or dropped. */
-  readonly resolved: string;
+  /** Is what this turn did with the ask before it: which one it answered or dropped. */
+  readonly resolved: Pick<AskResolved, "toolCallId" | "action"> | undefined;
   readonly ask: AskAsked | undefined;
   readonly error: TurnError | undefined;
   readonly done: TurnDone | undefined;
@@ -61,7 +62,7 @@ export function begun(said?: Said): Turn {
     reply: undefined,
     calls: [],
     files: [],
-    resolved: "",
+    resolved: undefined,
     ask: undefined,
     error: undefined,
     done: undefined,
@@ -94,7 +95,7 @@ export function after(before: Turn, news: TurnEvent): Turn {
       return { ...turn, reply: { text, document, writing: false, errors } };
     }
     case "askResolved":
-      return { ...turn, resolved: event.value.toolCallId };
+      return { ...turn, resolved: event.value };
     case "toolCall":
       return { ...turn, calls: [...turn.calls, called(event.value)] };
     case "toolResult":

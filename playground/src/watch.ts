@@ -39,38 +39,27 @@ export const refreshWatch = coalesced(async () => {
   }
 });
 
-/** Presses a button. The same button pressed again, since an answer didn't come, is the same request. */
+/** Presses a button, unless one of that ask's is on its way. */
 export async function press(ask: PendingAsk, buttonId: string): Promise<void> {
   const { conversationId, toolCallId } = ask;
   if (pressed.peek().has(toolCallId)) return;
   pressed.value = new Set(pressed.peek()).add(toolCallId);
   watchFault.value = "";
-  const looks = LOOK_AFTER_MS.map((ms) => setTimeout(() => tell(conversationId), ms));
+  for (const ms of LOOK_AFTER_MS) setTimeout(() => tell(conversationId), ms);
   try {
     await client.turns.turn({
       conversationId,
       input: cardAnswer(ask, buttonId),
       surface: Surface.COMPACT,
-      requestId: requestIdOf(toolCallId, buttonId),
     });
   } catch (failed) {
     const { reason, text, error } = faultOf(failed);
     watchFault.value = reason === "ASK_NOT_PENDING" ? decidedElsewhere(error) : text;
   } finally {
-    looks.map(clearTimeout);
     await refreshWatch();
     const left = new Set(pressed.peek());
     left.delete(toolCallId);
     pressed.value = left;
     tell(conversationId);
   }
-}
-
-const requestIds = new Map<string, string>();
-
-function requestIdOf(toolCallId: string, buttonId: string): string {
-  const press = `${toolCallId} ${buttonId}`;
-  const id = requestIds.get(press) ?? crypto.randomUUID();
-  requestIds.set(press, id);
-  return id;
 }

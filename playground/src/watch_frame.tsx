@@ -39,7 +39,7 @@ export function WatchFrame() {
             <ul>
               {asks.map((ask) => (
                 <li key={`${ask.conversationId} ${ask.toolCallId}`}>
-                  <Asked ask={ask} onPress={(buttonId) => void answer(ask, buttonId)} />
+                  <WatchCard ask={ask} onPress={(buttonId) => void answer(ask, buttonId)} />
                 </li>
               ))}
             </ul>
@@ -53,12 +53,12 @@ export function WatchFrame() {
   );
 }
 
-interface AskedProps {
+interface WatchCardProps {
   readonly ask: PendingAsk;
   readonly onPress: (buttonId: string) => void;
 }
 
-function Asked({ ask, onPress }: AskedProps) {
+function WatchCard({ ask, onPress }: WatchCardProps) {
   if (!ask.simple) return null;
   const elsewhere = ask.conversationId !== conversationId.value;
   const enter = () => {

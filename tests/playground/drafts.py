@@ -41,6 +41,8 @@ class Question:
     kind: AskKind
     input: dict[str, JsonValue]
     drafts: tuple[Draft, ...]
+    told: str
+    """Is the last answer as the line of the question has it, once that is answered."""
 
     @property
     def call(self) -> Call:
@@ -147,6 +149,7 @@ CHOICE: Final = Question(
             taken=True,
         ),
     ),
+    told="Rocket and “Pineapple”",
 )
 
 MARKDOWN: Final = Question(
@@ -185,6 +188,7 @@ MARKDOWN: Final = Question(
             taken=True,
         ),
     ),
+    told="Edited and sent",
 )
 
 FORM: Final = Question(
@@ -285,6 +289,8 @@ FORM: Final = Question(
             taken=True,
         ),
     ),
+    told="Name: Noor · Email: noor@example.org · Guests: 4 · Day: 2026-12-24 · Remind me: No"
+    " · Seat: Outside · Extras: A cake · Wishes: A window and quiet",
 )
 
 FILES: Final = Question(
@@ -302,12 +308,14 @@ FILES: Final = Question(
         Draft("none any more", removes("notes.txt"), None, taken=False),
         Draft("another file", adds("more.txt", "text/plain", NOTES), None, taken=True),
     ),
+    told="more.txt (16 bytes)",
 )
 
 CONFIRM: Final = Question(
     "confirm",
     {"prompt": "Send it to all 41 of them?", "confirmLabel": "Send", "denyLabel": "Wait"},
     (Draft("no", nothing, accept(confirmed=False), taken=True),),
+    told="Wait",
 )
 
 FILLED_IN: Final = (CHOICE, MARKDOWN, FORM, FILES)

@@ -1,11 +1,13 @@
 """Every kind of question is answered on the page, and in no other way than the server takes."""
 
+import re
+
 import pytest
 from playwright.async_api import expect
 
 from parley.v1.ask_contract_pb2 import ValidateAnswerRequest
 from parley.v1.asks_pb2 import AskAnswer
-from parleyd.models.script import Text
+from parleyd.models.script import Hold, Text
 from parleyd.models.scripted import in_turn
 from parleyd.rpc.ask_inputs import ask_input_to_proto
 from tests.playground.conftest import Open, Playground
@@ -23,6 +25,7 @@ from tests.playground.phone import Phone
 from tests.standard_asks import PLAN, ask_plan
 
 DONE = [Text("Noted.")]
+EMAIL_FAULT = "Enter an email address, as in ines@example.org."
 
 
 async def stored_answer(opened: Playground) -> AskAnswer:
@@ -56,7 +59,10 @@ async def test_an_answer_of_every_kind_goes_on_with_the_turn(
         await phone.submit.click()
     await phone.sees("Noted.")
     await phone.is_asked_nothing()
+    asked = question.input.get("title", question.input["prompt"])
     await expect(phone.answered).to_have_count(1)
+    await expect(phone.answered).not_to_have_attribute("open", re.compile(""))
+    await expect(phone.answered.locator("summary")).to_have_text(f"{asked} {question.told}")
     answer = await stored_answer(opened)
     if question is FILES:
         (file,) = answer.accept.files.files
@@ -104,6 +110,26 @@ async def test_a_press_on_a_disabled_submit_says_what_is_missing_where_it_is(
     assert len(opened.server.model.calls) == 1
 
 
+async def test_a_fault_that_the_server_alone_can_tell_is_said_at_its_field(
+    open_playground: Open,
+) -> None:
+    opened, phone = await asking(open_playground, FORM)
+    email = phone.question.get_by_label("Email")
+    await phone.question.get_by_label("Name").fill("Noor")
+    await phone.question.get_by_label("Day").fill("2026-12-24")
+    async with opened.page.expect_response("**/ValidateAnswer"):
+        await email.fill("noor@")
+        await email.blur()
+    await expect(email).to_have_attribute("aria-invalid", "true")
+    await expect(email).to_have_accessible_description(EMAIL_FAULT)
+    await expect(phone.question.get_by_role("alert")).to_have_count(1)
+    await expect(phone.submit).to_be_disabled()
+    await email.fill("noor@example.org")
+    await expect(phone.submit).to_be_enabled()
+    await expect(email).not_to_have_attribute("aria-invalid", "true")
+    await expect(phone.question.get_by_role("alert")).to_have_count(0)
+
+
 async def test_a_question_is_skipped_and_one_is_set_aside_by_a_message(
     open_playground: Open,
 ) -> None:
@@ -128,6 +154,27 @@ async def test_a_question_is_skipped_and_one_is_set_aside_by_a_message(
         each.ask.answer.WhichOneof("action") for each in messages if each.ask.HasField("answer")
     ]
     assert actions == ["decline", "cancel"]
+
+
+@pytest.mark.parametrize(
+    ("pressed", "at_once", "then"),
+    [("Submit", "Answered", "Team"), ("Skip", "Skipped", "Skipped")],
+)
+async def test_what_was_done_with_a_question_shows_while_its_turn_runs(
+    open_playground: Open, pressed: str, at_once: str, then: str
+) -> None:
+    opened = await open_playground(
+        in_turn([ask_plan()], [Text("Well, "), Hold("half"), Text("good.")]), blocks=False
+    )
+    phone = Phone(opened.page)
+    await phone.say("Set up my plan")
+    await phone.is_asked(str(PLAN["prompt"]))
+    await phone.button(pressed).click()
+    await phone.sees("Well,")
+    summary = phone.answered.locator("summary")
+    await expect(summary).to_have_text(f"{PLAN['prompt']} {at_once}")
+    opened.server.model.holds.release("half")
+    await expect(summary).to_have_text(f"{PLAN['prompt']} {then}")
 
 
 async def test_a_reload_in_the_middle_keeps_the_question(open_playground: Open) -> None:

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from parleyd.models.script import Text
 from parleyd.models.scripted import in_turn
 from tests import loan_actions
-from tests.end_to_end.documents import document
+from tests.end_to_end.documents import NOTE, document
 from tests.end_to_end.pressed import ACTIONS
 from tests.playground.conftest import Open
 from tests.playground.phone import Phone
@@ -52,6 +52,15 @@ SALES = json.dumps(
         ],
     }
 )
+
+FRAME_POLICY = [
+    "base-uri 'none'",
+    "default-src 'none'",
+    "font-src data:",
+    "form-action 'none'",
+    "img-src data:",
+    "style-src 'unsafe-inline'",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -128,6 +137,13 @@ async def test_the_html_of_an_agent_is_in_a_frame_that_can_do_nothing(
     await phone.say("Write a letter")
     frame = phone.messages.locator("iframe")
     await expect(frame).to_have_attribute("sandbox", "")
+    await expect(frame).not_to_have_attribute("src", re.compile(""))
+    inside = await frame.get_attribute("srcdoc") or ""
+    policy = re.match('<meta http-equiv="Content-Security-Policy" content="([^"]*)">', inside)
+    assert policy, "the policy comes before anything that the agent wrote"
+    assert sorted(policy[1].split("; ")) == FRAME_POLICY
+    assert "onclick" not in inside
+    assert "evil.example" not in inside
     await expect(frame.content_frame.get_by_role("heading", name="Dear Noor")).to_be_visible()
     assert await phone.page.evaluate("document.querySelector('iframe').contentDocument") is None
 
@@ -171,5 +187,24 @@ async def test_the_policy_holds_even_if_the_page_were_fooled(open_playground: Op
 async def test_a_document_that_breaks_rules_is_told(open_playground: Open) -> None:
     opened = await open_playground(in_turn([Text(document({"type": "heading"}))]))
     phone = Phone(opened.page)
+    path = phone.line("can't be shown as it was meant").get_by_role("code")
     await phone.say("Hi")
-    await expect(phone.messages).to_contain_text("blocks[0].text")
+    await expect(path).to_have_text("blocks[0].text")
+    await opened.page.reload()
+    await expect(path).to_have_text("blocks[0].text")
+    await phone.messages.get_by_text("Show the text of the reply").click()
+    await expect(phone.messages).to_contain_text('{"type": "heading"}')
+    await expect(phone.messages).not_to_contain_text(NOTE.strip())
+
+
+async def test_prose_in_place_of_a_document_is_prose_before_and_after_it_is_stored(
+    open_playground: Open,
+) -> None:
+    opened = await open_playground(in_turn([Text("Just **words**.")]))
+    phone = Phone(opened.page)
+    await phone.say("Hi")
+    strong = phone.line("Just words.").get_by_role("strong")
+    await expect(strong).to_have_text("words")
+    await opened.page.reload()
+    await expect(strong).to_have_text("words")
+    await expect(phone.messages).not_to_contain_text(NOTE.strip())

@@ -1,5 +1,6 @@
 """The page is what its sources build, wherever they are, and comes with the package."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,12 @@ from parleyd.rpc.web.playground import ASSETS
 REPOSITORY: Final = Path(__file__).parents[2]
 PLAYGROUND: Final = REPOSITORY / "playground"
 SOURCES: Final = ("index.html", "package.json", "tsconfig.json", "vite.config.ts", "src")
+
+INTO_THE_PAGE: Final = re.compile(
+    "innerHTML|outerHTML|insertAdjacentHTML|setHTML|createContextualFragment|DOMParser"
+    r"|document\.write|\beval\(|new Function"
+)
+"""What makes nodes or code of a text, which an agent may have written."""
 
 
 def run(*command: str | Path, folder: Path) -> str:
@@ -31,6 +38,15 @@ def built(folder: Path) -> dict[str, bytes]:
     """Returns the files in a folder by their paths."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def test_no_source_makes_nodes_or_code_of_a_text() -> None:
+    folders = [PLAYGROUND / "src", PLAYGROUND / "renderer" / "src"]
+    sources = [path for folder in folders for path in folder.rglob("*.ts*")]
+    assert len(sources) > 100
+    for path in sources:
+        found = INTO_THE_PAGE.search(path.read_text(encoding="utf-8"))
+        assert not found, f"{path.name}: {found}"
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,8 @@ from pathlib import Path
 
 from playwright.async_api import expect
 
+from parley.v1.turns_pb2 import SURFACE_COMPACT, TurnRequest
+from parleyd.contract.prompts import COMPACT_LINE
 from parleyd.models.script import Text
 from parleyd.models.scripted import in_turn
 from tests.playground.conftest import Open
@@ -20,11 +22,49 @@ async def test_a_button_of_the_watch_answers_and_the_phone_shows_it(open_playgro
     await phone.is_asked(str(PLAN["prompt"]))
     await expect(phone.watch).to_contain_text(str(PLAN["prompt"]))
     assert await phone.watch.get_by_role("button").count() <= 3
-    await phone.watch.get_by_role("button", name="Enterprise").click()
+    async with opened.page.expect_request("**/parley.v1.TurnService/Turn") as sending:
+        await phone.watch.get_by_role("button", name="Enterprise").click()
+    sent = TurnRequest.FromString((await sending.value).post_data_buffer or b"")
+    assert sent.surface == SURFACE_COMPACT
+    assert sent.button.button_id == "option:enterprise"
     await phone.sees("Enterprise it is.")
+    asked, went_on = opened.server.model.calls
+    assert COMPACT_LINE not in (asked.system or "")
+    assert COMPACT_LINE in (went_on.system or "")
     await phone.is_asked_nothing()
     await expect(phone.answered).to_contain_text("Enterprise")
     await expect(phone.watch).to_contain_text("No questions")
+
+
+async def test_the_watch_shows_the_questions_of_other_conversations(
+    open_playground: Open,
+) -> None:
+    opened = await open_playground(in_turn([ask_plan()], [Text("Starter it is.")]))
+    phone, page = Phone(opened.page), opened.page
+    begin = page.get_by_role("button", name="New conversation")
+    enter = phone.watch.get_by_role("button", name="Open on the phone")
+    await phone.say("Set up my plan")
+    await phone.is_asked(str(PLAN["prompt"]))
+    await expect(phone.watch).to_contain_text(str(PLAN["prompt"]))
+    await expect(enter).to_have_count(0)
+    await begin.click()
+    await phone.is_asked_nothing()
+    await expect(phone.watch).to_contain_text(str(PLAN["prompt"]))
+    await enter.click()
+    await phone.is_asked(str(PLAN["prompt"]))
+    await begin.click()
+    await phone.is_asked_nothing()
+    await phone.watch.get_by_role("button", name="Starter").click()
+    await expect(phone.watch).to_contain_text("No questions")
+    await expect(phone.messages.get_by_role("listitem")).to_have_count(0)
+    await (
+        page.get_by_role("navigation", name="Conversations")
+        .get_by_role("listitem")
+        .get_by_role("button")
+        .first.click()
+    )
+    await phone.sees("Starter it is.")
+    await expect(phone.answered).to_contain_text("Starter")
 
 
 async def test_the_watch_is_as_small_as_one(open_playground: Open) -> None:

@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { FilesInputSchema } from "@parley/client/v1/asks";
-import { acceptAttribute, declaredType, nounsOf, takes } from "../src/asks/file_types";
+import {
+  acceptAttribute,
+  declaredType,
+  EVERY_FILE,
+  isImage,
+  nounsOf,
+  takes,
+} from "../src/asks/file_types";
 import { sizeOf } from "../src/asks/sizes";
 
 test("a file picker offers the types and endings that an ask takes", () => {
@@ -11,6 +18,19 @@ test("a file picker offers the types and endings that an ask takes", () => {
   assert.equal(nounsOf(files), "PDF or CSV");
   assert.ok(takes(files, "text/csv"));
   assert.ok(!takes(files, "image/png"));
+});
+
+test("a file picker for every type names each type and ending once", () => {
+  const parts = EVERY_FILE.split(",");
+  assert.equal(new Set(parts).size, parts.length);
+  for (const part of ["image/jpeg", ".jpg", ".jpeg", ".md", "text/plain", ".json"])
+    assert.ok(parts.includes(part), part);
+});
+
+test("images are the types that browsers show", () => {
+  assert.ok(isImage("image/webp"));
+  assert.ok(!isImage("image/svg+xml"));
+  assert.ok(!isImage("application/pdf"));
 });
 
 test("a file is declared as a type of the contract wherever its own or its ending has one", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { AskAction } from "@parley/client/v1/asks";
 import {
   type Message,
   Message_Status,
@@ -54,9 +55,22 @@ test("a pending ask is no line, and an answered one has its answer", () => {
   assert.equal(line?.kind === "ask" && line.answer?.action.case, "decline");
 });
 
-test("an ask that the followed turn answered is a line at once", () => {
-  const turn = { ...begun(), turnId: "t2", resolved: "a1" };
-  assert.deepEqual(kinds([said, ask(MessageAsk_Status.PENDING)], turn), ["said", "ask"]);
+test("an ask that the followed turn answered is a line at once, with what was done with it", () => {
+  for (const action of [AskAction.ACCEPT, AskAction.DECLINE, AskAction.CANCEL]) {
+    const turn = { ...begun(), turnId: "t2", resolved: { toolCallId: "a1", action } };
+    const [, line] = linesOf([said, ask(MessageAsk_Status.PENDING)], turn);
+    assert.equal(line?.kind === "ask" && line.action, action);
+  }
+  const other = { toolCallId: "a2", action: AskAction.ACCEPT };
+  const turn = { ...begun(), turnId: "t2", resolved: other };
+  assert.deepEqual(kinds([said, ask(MessageAsk_Status.PENDING)], turn), ["said"]);
+});
+
+test("a stored reply has its note read", () => {
+  const text = "v: 2\n\nBlock validation errors:\n- v UNSUPPORTED_VERSION `v` must be 1.";
+  const [line] = linesOf([{ ...reply, text }]);
+  assert.equal(line?.kind === "reply" && line.text, "v: 2");
+  assert.equal(line?.kind === "reply" && line.errors[0]?.code, "UNSUPPORTED_VERSION");
 });
 
 test("a call tells how it ended", () => {

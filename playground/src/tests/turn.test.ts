@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { AskAction } from "@parley/client/v1/asks";
 import { TurnEventSchema } from "@parley/client/v1/turns";
 import { after, begun, type Turn } from "../turn";
 
@@ -82,15 +83,17 @@ test("a call runs until its result comes", () => {
 });
 
 test("the result of an approved call comes without the call", () => {
-  const { calls } = played(
+  const { calls, resolved } = played(
     started,
-    { case: "askResolved", value: { toolCallId: "a1" } },
+    { case: "askResolved", value: { toolCallId: "a1", action: AskAction.ACCEPT } },
     { case: "toolResult", value: { toolCallId: "k1", toolName: "remove", resultJson: "{}" } },
   );
   assert.deepEqual(
     calls.map(({ toolName, state }) => [toolName, state]),
     [["remove", "done"]],
   );
+  assert.equal(resolved?.toolCallId, "a1");
+  assert.equal(resolved?.action, AskAction.ACCEPT);
 });
 
 test("an event that is newer than the page changes nothing but the previews", () => {

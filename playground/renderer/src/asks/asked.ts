@@ -17,8 +17,3 @@ export function isGuarded(input: AskInput, origin: AskOrigin): boolean {
   if (origin === AskOrigin.APPROVAL) return true;
   return input.kind.case === "confirm" && input.kind.value.destructive === true;
 }
-
-/** Returns why something failed, as a sentence. */
-export function whyOf(failed: unknown): string {
-  return failed instanceof Error && failed.message ? failed.message : "Something went wrong.";
-}

@@ -7,6 +7,7 @@ import type { AskFormProps } from "./ask_form";
 import { isGuarded } from "./asked";
 import { Frame } from "./frame";
 import { PlainText } from "./plain_text";
+import { SkipButton } from "./skip_button";
 import { ToolCall } from "./tool_call";
 import { useSending } from "./use_sending";
 import { sentenceOf } from "./wording";
@@ -55,16 +56,7 @@ export function ConfirmAsk({ ask, input, confirm, host }: ConfirmAskProps) {
         >
           {shown(denyLabel)}
         </button>
-        {input.allowDecline && (
-          <button
-            type="button"
-            class="p-button p-button-quiet"
-            disabled={!sending.open}
-            onClick={() => send(DECLINE)}
-          >
-            Skip
-          </button>
-        )}
+        {input.allowDecline && <SkipButton sending={sending} onSkip={() => send(DECLINE)} />}
       </div>
     </Frame>
   );

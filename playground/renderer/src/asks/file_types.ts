@@ -1,42 +1,42 @@
-/** The types of files that an ask takes, and what a picked file is declared as. */
+/** The types of files that the contract has, and what a picked file is declared as. */
 
 import type { FilesInput } from "@parley/client/v1/asks";
 
 interface Accepted {
   /** Names such files in a sentence. */
   readonly noun: string;
-  readonly mimeTypes: readonly string[];
-  /** Is what a file picker filters by besides the types: some systems know endings alone. */
-  readonly endings: readonly string[];
+  /** Are the types by the endings of names: some systems know endings alone. */
+  readonly types: Readonly<Record<string, string>>;
 }
 
-const ACCEPTED: Readonly<Record<string, Accepted>> = {
-  image: {
-    noun: "images",
-    mimeTypes: ["image/jpeg", "image/png", "image/gif", "image/webp"],
-    endings: [".jpg", ".jpeg", ".png", ".gif", ".webp"],
+const IMAGE: Accepted = {
+  noun: "images",
+  types: {
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".png": "image/png",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
   },
-  pdf: { noun: "PDF", mimeTypes: ["application/pdf"], endings: [".pdf"] },
-  text: { noun: "text", mimeTypes: ["text/plain"], endings: [".txt", ".md", ".log"] },
-  csv: { noun: "CSV", mimeTypes: ["text/csv"], endings: [".csv"] },
-  json: { noun: "JSON", mimeTypes: ["application/json"], endings: [".json"] },
 };
 
-const BY_ENDING: Readonly<Record<string, string>> = {
-  csv: "text/csv",
-  gif: "image/gif",
-  jpeg: "image/jpeg",
-  jpg: "image/jpeg",
-  json: "application/json",
-  log: "text/plain",
-  md: "text/plain",
-  pdf: "application/pdf",
-  png: "image/png",
-  txt: "text/plain",
-  webp: "image/webp",
+const ACCEPTED: Readonly<Record<string, Accepted>> = {
+  image: IMAGE,
+  pdf: { noun: "PDF", types: { ".pdf": "application/pdf" } },
+  text: {
+    noun: "text",
+    types: { ".txt": "text/plain", ".md": "text/plain", ".log": "text/plain" },
+  },
+  csv: { noun: "CSV", types: { ".csv": "text/csv" } },
+  json: { noun: "JSON", types: { ".json": "application/json" } },
 };
 
-const MIME_TYPES = new Set(Object.values(ACCEPTED).flatMap(({ mimeTypes }) => mimeTypes));
+const BY_ENDING = new Map(Object.values(ACCEPTED).flatMap(({ types }) => Object.entries(types)));
+const MIME_TYPES = new Set(BY_ENDING.values());
+const IMAGES = new Set(Object.values(IMAGE.types));
+
+/** Is the `accept` attribute of a file input that takes all of them. */
+export const EVERY_FILE = attributeOf(Object.values(ACCEPTED));
 
 /** Returns those of an ask's types that this renderer knows, in the ask's order. */
 export function knownTypes({ accept }: FilesInput): readonly Accepted[] {
@@ -47,9 +47,7 @@ export function knownTypes({ accept }: FilesInput): readonly Accepted[] {
 
 /** Returns the `accept` attribute of a file input. */
 export function acceptAttribute(files: FilesInput): string {
-  return knownTypes(files)
-    .flatMap(({ mimeTypes, endings }) => [...mimeTypes, ...endings])
-    .join(",");
+  return attributeOf(knownTypes(files));
 }
 
 /** Returns what an ask takes, as "images, PDF or CSV". */
@@ -61,7 +59,12 @@ export function nounsOf(files: FilesInput): string {
 
 /** Tells whether an ask takes files that are declared as this type. */
 export function takes(files: FilesInput, mimeType: string): boolean {
-  return knownTypes(files).some(({ mimeTypes }) => mimeTypes.includes(mimeType));
+  return knownTypes(files).some(({ types }) => Object.values(types).includes(mimeType));
+}
+
+/** Tells whether browsers show files of this type. An SVG is none of them: it can't be uploaded. */
+export function isImage(mimeType: string): boolean {
+  return IMAGES.has(mimeType);
 }
 
 /**
@@ -72,7 +75,13 @@ export function takes(files: FilesInput, mimeType: string): boolean {
 export function declaredType(file: { readonly name: string; readonly type: string }): string {
   const own = file.type.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (MIME_TYPES.has(own)) return own;
-  const ending = file.name.slice(file.name.lastIndexOf(".") + 1).toLowerCase();
-  if (Object.hasOwn(BY_ENDING, ending)) return BY_ENDING[ending] ?? own;
-  return own.startsWith("text/") ? "text/plain" : own;
+  const ending = file.name.slice(file.name.lastIndexOf(".")).toLowerCase();
+  const named = BY_ENDING.get(ending);
+  return named ?? (own.startsWith("text/") ? "text/plain" : own);
+}
+
+function attributeOf(accepted: readonly Accepted[]): string {
+  return accepted
+    .flatMap(({ types }) => [...new Set(Object.values(types)), ...Object.keys(types)])
+    .join(",");
 }

@@ -3,7 +3,7 @@
 import type { FilesInput } from "@parley/client/v1/asks";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { AskHost } from "../host";
-import { whyOf } from "./asked";
+import { whyOf } from "../why";
 import type { FileDraft, FilesDraft } from "./drafts";
 import { fileBoundsOf } from "./faults";
 import { FileLine } from "./file_line";

@@ -14,6 +14,7 @@ import { Frame } from "./frame";
 import { MarkdownFields } from "./markdown_fields";
 import { byPlace, placesOf } from "./places";
 import type { Controls } from "./problem";
+import { SkipButton } from "./skip_button";
 import { useSending } from "./use_sending";
 import { useVerdict, type Verdict } from "./use_verdict";
 import { sentenceOf } from "./wording";
@@ -92,14 +93,7 @@ export function FillIn({ ask, input, first, host }: FillInProps) {
             {input.submitLabel ?? "Submit"}
           </button>
           {input.allowDecline !== false && (
-            <button
-              type="button"
-              class="p-button p-button-quiet"
-              disabled={!sending.open}
-              onClick={() => send(DECLINE)}
-            >
-              Skip
-            </button>
+            <SkipButton sending={sending} onSkip={() => send(DECLINE)} />
           )}
         </div>
       </form>

@@ -1,7 +1,7 @@
 /** Sending an answer, once. */
 
 import { useRef, useState } from "preact/hooks";
-import { whyOf } from "./asked";
+import { whyOf } from "../why";
 
 /** How an answer's way to the server stands. */
 export interface Sending {

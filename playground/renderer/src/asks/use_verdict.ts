@@ -3,7 +3,7 @@
 import type { AskAnswer, AskFieldError } from "@parley/client/v1/asks";
 import { useEffect, useReducer, useRef, useState } from "preact/hooks";
 import type { AskHost } from "../host";
-import { whyOf } from "./asked";
+import { whyOf } from "../why";
 
 /** How long an answer has to stay as it is before the server is asked. */
 const DEBOUNCE_MS = 250;

@@ -11,6 +11,7 @@ import type {
 import { ButtonElement_Variant as Variant } from "@parley/client/v1/blocks";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { whyOf } from "../why";
 import { Blocks, useFocusOn } from "./blocks";
 import { Results } from "./results";
 import { Segmented } from "./segmented";
@@ -74,8 +75,8 @@ function Elements({ block, elements }: { block: Block; elements: readonly BlockE
       setPress({ elementId, state: "done", message: silent ? "Done." : "" });
       stage.settle(block.id, answer);
     } catch (error) {
-      const message = error instanceof Error && error.message !== "" ? error.message : undefined;
-      setPress({ elementId, state: "failed", message: message ?? "This didn't work. Try again." });
+      const message = whyOf(error, "This didn't work. Try again.");
+      setPress({ elementId, state: "failed", message });
     }
   }
 

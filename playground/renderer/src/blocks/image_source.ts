@@ -1,5 +1,6 @@
 /** Where the image of a document is. */
 
+import { isDataImage } from "../text/links";
 import { httpsUrl } from "./targets";
 
 /** What an image can be shown from. */
@@ -14,7 +15,7 @@ export function imageSource(src: string): ImageSource {
   if (src.startsWith("file:") && src.slice(5).trim() !== "") {
     return { kind: "file", fileId: src.slice(5) };
   }
-  if (/^data:image\//i.test(src)) {
+  if (isDataImage(src)) {
     return { kind: "data", url: src };
   }
   const url = httpsUrl(src);

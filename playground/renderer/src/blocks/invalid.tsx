@@ -23,14 +23,16 @@ export function InvalidDocument(props: { errors: readonly BlockIssue[]; text: st
       <p>
         <strong>This reply can't be shown as it was meant.</strong>
       </p>
-      <ul>
-        {errors.slice(0, SHOWN).map(({ path, code, message, fix }) => (
-          <li key={`${path} ${code}`}>
-            {path !== "" && <code>{path}</code>} {message} {fix}
-          </li>
-        ))}
-        {more > 0 && <li>{more === 1 ? "One more error." : `${more} more errors.`}</li>}
-      </ul>
+      {errors.length > 0 && (
+        <ul>
+          {errors.slice(0, SHOWN).map(({ path, code, message, fix }) => (
+            <li key={`${path} ${code}`}>
+              {path !== "" && <code>{path}</code>} {message} {fix}
+            </li>
+          ))}
+          {more > 0 && <li>{more === 1 ? "One more error." : `${more} more errors.`}</li>}
+        </ul>
+      )}
       <details class="p-b-details">
         <summary>Show the text of the reply</summary>
         <ScrollArea label="The text of the reply">

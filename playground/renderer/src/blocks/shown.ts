@@ -34,12 +34,6 @@ export class Names {
     return this.#targets.has(target) && this.#datasets.has(data);
   }
 
-  /** Returns the name of the dataset that a target shows. */
-  shown(target: string, switched: Switched): string | undefined {
-    const block = this.#targets.get(target);
-    return block && shownDataset(block, switched);
-  }
-
   /** Returns the switches with `target` switched to `data`; the same where the document lacks one of them. */
   switchTo(switched: Switched, target: string, data: string): Switched {
     return this.canSwitch(target, data) ? new Map(switched).set(target, data) : switched;

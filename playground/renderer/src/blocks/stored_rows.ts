@@ -3,6 +3,7 @@
 import type { RefDataset } from "@parley/client/v1/blocks";
 import type { GetDatasetResponse } from "@parley/client/v1/datasets";
 import type { BlockHost } from "../host";
+import { whyOf } from "../why";
 
 /** Where reading a page of a dataset stands. */
 export type Reading =
@@ -77,7 +78,7 @@ export class StoredRows {
       const answer = await this.#read(dataset, page, entry.abort.signal);
       entry.reading = { state: "ready", answer };
     } catch (error) {
-      entry.reading = { state: "failed", message: error instanceof Error ? error.message : "" };
+      entry.reading = { state: "failed", message: whyOf(error, "") };
     }
     tell(entry);
   }
