@@ -1,5 +1,6 @@
 """The client without asyncio, on a channel whose calls the test answers."""
 
+import threading
 from collections.abc import Iterator
 from itertools import count
 from uuid import uuid4
@@ -41,6 +42,10 @@ def watched(*events: pb.TurnEvent) -> list[pb.WatchTurnResponse]:
 
 def place_of(call: Taken) -> tuple[str, str, int]:
     return call.request.conversation_id, call.request.turn_id, call.request.after_sequence
+
+
+def watching() -> set[threading.Thread]:
+    return {each for each in threading.enumerate() if each.name == "parley-silence"}
 
 
 async def test_both_clients_have_a_stub_of_every_service(client: parley.sync.Client) -> None:
@@ -161,6 +166,23 @@ def test_leaving_early_ends_the_call(client: parley.sync.Client, channel: FakeCh
         assert first.result(SOON) == STARTED
     events.close()
     call.rpc.cancelled()
+
+
+def test_a_call_is_watched_by_one_thread_for_as_long_as_it_takes(
+    client: parley.sync.Client, channel: FakeChannel
+) -> None:
+    events = parley.sync.turn_events(client, REQUEST)
+    with calling(lambda: [next(events) for _ in range(20)]) as read:
+        call = channel.take(STREAM)
+        idle = watching()
+        call.say(*streamed(STARTED, *[HEL] * 19))
+        assert len(read.result(SOON)) == 20
+    assert watching() == idle
+    assert len(idle) == 1
+    events.close()
+    for thread in idle:
+        thread.join(SOON)
+    assert watching() == set()
 
 
 def test_a_file_is_sent_in_pieces(client: parley.sync.Client, channel: FakeChannel) -> None:

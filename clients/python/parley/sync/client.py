@@ -13,6 +13,7 @@ from parley.v1.block_generation_pb2_grpc import BlockGenerationServiceStub
 from parley.v1.conversations_pb2_grpc import ConversationServiceStub
 from parley.v1.datasets_pb2_grpc import DatasetServiceStub
 from parley.v1.files_pb2_grpc import FileServiceStub
+from parley.v1.service_asks_pb2_grpc import AskServiceStub
 from parley.v1.turns_pb2_grpc import TurnServiceStub
 
 Token: TypeAlias = str | Callable[[], str]
@@ -43,6 +44,7 @@ class Client:
         self.files = FileServiceStub(self.channel)
         self.datasets = DatasetServiceStub(self.channel)
         self.contract = AskContractServiceStub(self.channel)
+        self.asks = AskServiceStub(self.channel)
         self.generation = BlockGenerationServiceStub(self.channel)
 
     def close(self) -> None:

@@ -1,9 +1,9 @@
 """The events of a turn to its end, without asyncio."""
 
 from collections.abc import Generator
-from contextlib import closing
-from threading import Event, Timer
-from time import sleep
+from contextlib import closing, contextmanager
+from threading import Event, Thread
+from time import monotonic, sleep
 
 import grpc
 
@@ -51,28 +51,53 @@ def _responses(
             call = client.turns.StreamTurn(request)
         case _:
             call = client.turns.WatchTurn(request)
-    silent = Event()
-
-    def hush() -> None:
-        silent.set()
-        call.cancel()
-
+    silence = _Silence(call)
     try:
         while True:
-            # For the reading alone: who takes long over an event may.
-            silence = Timer(SILENCE_SECONDS, hush)
-            silence.daemon = True
-            silence.start()
-            try:
+            with silence.watched():
                 response = next(call, None)
-            finally:
-                silence.cancel()
             if response is None:
                 return
             yield response
     except grpc.RpcError as failed:
-        if silent.is_set():
+        if silence.fell:
             raise TimeoutError from failed
         raise
     finally:
+        silence.over.set()
         call.cancel()
+
+
+class _Silence:
+    """Cancels a call that says nothing for too long, from one thread, until it is `over`.
+
+    The time counts while it is read from: who takes long over an event may.
+    """
+
+    def __init__(self, call: grpc.RpcContext) -> None:
+        self.fell = False
+        """Whether it was cancelled for that."""
+        self.over = Event()
+        self._call = call
+        self._since: float | None = None
+        Thread(target=self._watch, name="parley-silence", daemon=True).start()
+
+    @contextmanager
+    def watched(self) -> Generator[None]:
+        """Counts the time of one reading."""
+        self._since = monotonic()
+        try:
+            yield
+        finally:
+            self._since = None
+
+    def _watch(self) -> None:
+        # A reading that begins while this waits is not over its time before this looks again.
+        left = SILENCE_SECONDS
+        while not self.over.wait(left):
+            since = self._since
+            left = SILENCE_SECONDS + (0 if since is None else since - monotonic())
+            if left <= 0:
+                self.fell = True
+                self._call.cancel()
+                return

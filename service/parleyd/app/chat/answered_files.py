@@ -10,7 +10,7 @@ from parley.v1.asks_pb2 import AcceptAnswer, FileRef, FilesAnswer
 from parley.v1.turns_pb2 import AnswerInput
 from parleyd.app.chat.local_files import FileRefused, FileUnreadable, read_file, uploaded
 from parleyd.app.chat.menus import Menu, MenuItem
-from parleyd.app.chat.questions import OpenQuestion, told
+from parleyd.app.chat.questions import OpenQuestion, fault_of, told
 from parleyd.app.chat.terminal import Terminal
 from parleyd.contract import limits
 from parleyd.contract.file_types import check_file_bytes
@@ -110,10 +110,10 @@ class AnsweredFiles:
             for fault in self.question.faults_of(self._answer(files))
             if fault.path.startswith(f"{_COUNT_PATH}[{position}]")
         ] or [
-            FieldFault(error.path, error.code, error.message, error.fix)
+            fault_of(error)
             for error in check_file_bytes(file.data, position, file.mime_type, limits.FILE_BYTES)
         ]
-        return [told(fault, _names(files)) for fault in faults]
+        return told(faults, _names(files))
 
     def _answer(self, files: Sequence[FileRef]) -> AnswerInput:
         return self.question.accept(AcceptAnswer(files=FilesAnswer(files=files)))

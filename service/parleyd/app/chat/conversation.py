@@ -18,7 +18,7 @@ from parley.v1.turns_pb2 import (
     WatchTurnRequest,
 )
 from parleyd.app.chat.answering import read_answer
-from parleyd.app.chat.faults import explain
+from parleyd.app.chat.faults import explain, fixes_of
 from parleyd.app.chat.menus import PersonInput, Sheet
 from parleyd.app.chat.past import latest_lines
 from parleyd.app.chat.previews import ReplyPreview
@@ -222,12 +222,11 @@ class Chat:
         elif fault.reason == "INVALID_ANSWER" and fault.fields and self._sheet:
             names = self._sheet.names
             self._terminal.show_fault(
-                "The service does not take this answer.",
-                [told(field, names) for field in fault.fields],
+                "The service does not take this answer.", told(fault.fields, names)
             )
             self._sheet.refuse(fault.fields)
         else:
-            self._terminal.show_fault(explain(fault), [field.fix for field in fault.fields])
+            self._terminal.show_fault(explain(fault), fixes_of(fault))
         if not self._conversation_id:
             return
         try:

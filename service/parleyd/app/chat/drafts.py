@@ -50,7 +50,7 @@ class Draft:
         self._text = text
         self.show(terminal)
         if faults := self.question.faults_of(self._answer()):
-            terminal.show_fault("That does not fit.", [told(f, self.names) for f in faults])
+            terminal.show_fault("That does not fit.", told(faults, self.names))
 
     @property
     def _changed(self) -> bool:

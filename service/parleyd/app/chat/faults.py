@@ -12,3 +12,8 @@ def explain(fault: ParleyError) -> str:
     if fault.code == grpc.StatusCode.UNAVAILABLE:
         return "The service can't be reached."
     return f"The call failed: {fault.message or fault.code.name}"
+
+
+def fixes_of(fault: ParleyError) -> list[str]:
+    """Returns how to mend what was wrong with a call, as far as the service says."""
+    return [field.fix for field in fault.fields if field.fix]

@@ -73,9 +73,7 @@ class Form:
         faults = self._refused.get(field.id, [])
         while True:
             if faults:
-                terminal.show_fault(
-                    f"“{field.label}” does not fit.", [told(f, self.names) for f in faults]
-                )
+                terminal.show_fault(f"“{field.label}” does not fit.", told(faults, self.names))
             entry = await read_entry(terminal, field, self._values.get(field.id))
             if entry is None:
                 return False

@@ -8,6 +8,7 @@ import grpc
 
 from parley import Client, ParleyError, upload_file
 from parley.v1.asks_pb2 import FileRef
+from parleyd.app.chat.faults import fixes_of
 from parleyd.contract import limits
 from parleyd.contract.file_types import FILE_TYPES, JSON_TYPE, TEXT_TYPES, is_of_type
 from parleyd.contract.text import storable, trim
@@ -72,8 +73,8 @@ async def uploaded(client: Client, file: FileRef) -> FileRef:
     except ParleyError as error:
         if error.reason in _NO_UPLOADS or error.code == grpc.StatusCode.UNIMPLEMENTED:
             return file
-        fixes = [field.fix for field in error.fields if field.fix]
-        raise FileRefused(f"“{file.filename}” was not taken: {_why(error)}", fixes) from error
+        why = f"“{file.filename}” was not taken: {_why(error)}"
+        raise FileRefused(why, fixes_of(error)) from error
     return FileRef(
         filename=file.filename, mime_type=file.mime_type, size=file.size, file_id=kept.file_id
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from parley import FieldFault
 from parley.v1.turns_pb2 import AnswerInput, ButtonInput, PromptInput, RetryInput
@@ -66,6 +66,9 @@ class Sheet(Protocol):
 async def write(terminal: Terminal) -> PromptInput | None:
     """Returns what the person writes."""
     return await terminal.read_message()
+
+
+WRITE: Final = MenuItem("Write a message", write)
 
 
 async def pick_input(

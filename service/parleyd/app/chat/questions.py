@@ -1,6 +1,6 @@
 """A question that a conversation waits on, and what the service will say to an answer."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from parley import FieldFault
@@ -18,6 +18,7 @@ from parleyd.app.chat.guarded_calls import GuardedCall
 from parleyd.contract.answers import accepted, check_answer
 from parleyd.contract.asks.kind import AskKind
 from parleyd.contract.asks.kinds import check_ask, kind_named
+from parleyd.contract.field_errors import FieldError
 from parleyd.contract.json import JsonObject, storable_json
 from parleyd.rpc.answers import answer_from_proto, answer_to_proto
 from parleyd.rpc.ask_inputs import ask_input_from_proto
@@ -73,10 +74,7 @@ class OpenQuestion:
         """
         kind, ask_input = ask_input_from_proto(self.input)
         envelope = storable_json(answer_from_proto(said.answer))
-        return [
-            FieldFault(error.path, error.code, error.message, error.fix)
-            for error in check_answer(kind, ask_input, envelope)
-        ]
+        return [fault_of(error) for error in check_answer(kind, ask_input, envelope)]
 
 
 def question_of(ask: AskAsked | PendingAskView) -> OpenQuestion:
@@ -86,11 +84,20 @@ def question_of(ask: AskAsked | PendingAskView) -> OpenQuestion:
     return OpenQuestion(ask.tool_call_id, ask.input, ask.simple, call)
 
 
-def told(fault: FieldFault, names: Mapping[str, str]) -> str:
+def told(faults: Iterable[FieldFault], names: Mapping[str, str]) -> list[str]:
     """Returns what is wrong and how to mend it, in terms of what the person sees.
 
     `names` says what a path of the contract stands for on the screen.
     """
+    return [_told(fault, names) for fault in faults]
+
+
+def fault_of(error: FieldError) -> FieldFault:
+    """Returns a fault that was found here as one of the service's."""
+    return FieldFault(error.path, error.code, error.message, error.fix)
+
+
+def _told(fault: FieldFault, names: Mapping[str, str]) -> str:
     text = f"{fault.message} {fault.fix}".strip()
     for path, name in names.items():
         text = text.replace(f"`{path}`", name)

@@ -1,7 +1,7 @@
 """How a failed turn is tried again from a terminal."""
 
 from parley.v1.turns_pb2 import RetryInput
-from parleyd.app.chat.menus import Menu, MenuItem, PersonInput, pick_input, write
+from parleyd.app.chat.menus import WRITE, Menu, MenuItem, PersonInput, pick_input
 from parleyd.app.chat.terminal import Terminal
 
 
@@ -15,5 +15,5 @@ async def read_after_failure(terminal: Terminal, turn_id: str) -> PersonInput | 
 
     Who thinks better of a message sees the menu again, and leaves from there.
     """
-    menu = Menu((try_again(turn_id), MenuItem("Write a message", write)))
+    menu = Menu((try_again(turn_id), WRITE))
     return await pick_input(terminal, "What now?", lambda: menu)

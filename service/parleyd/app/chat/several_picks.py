@@ -52,7 +52,7 @@ class SeveralPicks:
             faults = self.question.faults_of(said)
             if not faults:
                 return said
-            terminal.show_fault("That does not fit.", [told(f, self.names) for f in faults])
+            terminal.show_fault("That does not fit.", told(faults, self.names))
 
     async def _answer(self, terminal: Terminal) -> AnswerInput | None:
         """Returns the answer as it stands, or nothing when the person goes back to the list."""
@@ -66,7 +66,7 @@ class SeveralPicks:
             faults = [f for f in self.question.faults_of(said) if f.path == _OTHER_PATH]
             if not faults:
                 return said
-            terminal.show_fault("That does not fit.", [told(f, self.names) for f in faults])
+            terminal.show_fault("That does not fit.", told(faults, self.names))
 
     async def _read_other(self, terminal: Terminal) -> str | None:
         text = await terminal.write_line(f"{self._other_label}:", self._other)

@@ -89,7 +89,7 @@ class Terminal:
         self, question: str, lines: Sequence[tuple[str, str, Item]], *, preselected: int = 0
     ) -> Item | None:
         """Returns the value of the picked line. A line is its label, its description, its value."""
-        choices = _choices([(label, description) for label, description, _ in lines])
+        choices = _choices(lines)
         index: int | None = await _asked(
             _leavable(
                 questionary.select(
@@ -103,7 +103,7 @@ class Terminal:
         self, question: str, lines: Sequence[tuple[str, str, Item]], checked: Collection[Item]
     ) -> list[Item] | None:
         """Returns the values of the checked lines, in the order of the lines."""
-        choices = _choices([(label, description) for label, description, _ in lines])
+        choices = _choices(lines)
         for choice, (_, _, value) in zip(choices, lines, strict=True):
             choice.checked = value in checked
         indices: list[int] | None = await _asked(
@@ -180,12 +180,12 @@ class Terminal:
             yield
 
 
-def _choices(lines: Sequence[tuple[str, str]]) -> list[questionary.Choice]:
+def _choices(lines: Sequence[tuple[str, str, object]]) -> list[questionary.Choice]:
     return [
         questionary.Choice(
             printable(label), value=index, description=printable(description) or None
         )
-        for index, (label, description) in enumerate(lines)
+        for index, (label, description, _) in enumerate(lines)
     ]
 
 

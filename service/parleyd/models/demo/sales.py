@@ -97,11 +97,12 @@ def _recounting(result: JsonObject, columns: tuple[JsonObject, ...], day: str) -
     if first is None:
         return []
     year = int(first[0])
-    buttons = [_recount(each) for each in (year, year + 1, year - 1)]
+    buttons = [recount_button(each) for each in (year, year + 1, year - 1)]
     return [{"type": "actions", "id": "count", "elements": [*buttons]}]
 
 
-def _recount(year: int) -> Block:
+def recount_button(year: int) -> Block:
+    """Returns a button that counts a year."""
     return {
         "type": "button",
         "id": f"count_{year}",

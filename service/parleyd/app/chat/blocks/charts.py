@@ -13,7 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from parley.v1.blocks_pb2 import BLOCK_HEIGHT_LG, BLOCK_HEIGHT_SM, BlockHeight, ChartBlock
-from parleyd.app.chat.blocks.rows import Datasets, Elsewhere, Point, bound_points, own_points
+from parleyd.app.chat.blocks.points import Point, bound_points, own_points
+from parleyd.app.chat.blocks.rows import Datasets, NoRows
 from parleyd.app.chat.printable import in_a_line
 
 BARS_SHOWN: Final = 40
@@ -34,7 +35,7 @@ def drawn_chart(chart: ChartBlock, datasets: Datasets) -> RenderableType:
     parts: list[RenderableType] = []
     if chart.title:
         parts.append(Text(in_a_line(chart.title), style="bold"))
-    if isinstance(points, Elsewhere):
+    if isinstance(points, NoRows):
         parts.append(Text(f"({points.reason})", style="dim"))
     elif not points:
         parts.append(Text(in_a_line(chart.empty_text) or "There is nothing to show.", style="dim"))
@@ -43,7 +44,7 @@ def drawn_chart(chart: ChartBlock, datasets: Datasets) -> RenderableType:
     return Group(*parts)
 
 
-def _points(chart: ChartBlock, datasets: Datasets) -> Sequence[Point] | Elsewhere:
+def _points(chart: ChartBlock, datasets: Datasets) -> Sequence[Point] | NoRows:
     source = chart.WhichOneof("source")
     match source:
         case "binding":

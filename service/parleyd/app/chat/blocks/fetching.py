@@ -9,9 +9,10 @@ import grpc
 from parley import Client, error_of
 from parley.v1.blocks_pb2 import Block, Dataset
 from parley.v1.datasets_pb2 import GetDatasetRequest
+from parleyd.app.chat.blocks.nested import every_block
 from parleyd.app.chat.blocks.rows import (
-    Elsewhere,
     Fetched,
+    NoRows,
     Pages,
     Rows,
     RowsWanted,
@@ -38,14 +39,14 @@ async def fetched_rows(client: Client, wanted: Iterable[RowsWanted]) -> Fetched:
     return dict(zip(asked, rows, strict=True))
 
 
-async def _rows(client: Client, wanted: RowsWanted) -> Rows | Elsewhere:
+async def _rows(client: Client, wanted: RowsWanted) -> Rows | NoRows:
     request = GetDatasetRequest(
         dataset_id=wanted.dataset_id, grain=wanted.grain, limit=wanted.limit, page=wanted.page
     )
     try:
         got = await client.datasets.GetDataset(request, timeout=PATIENCE_SECONDS)
     except grpc.aio.AioRpcError as error:
-        return Elsewhere(f"The rows could not be fetched. {explain(error_of(error))}")
+        return NoRows(f"The rows could not be fetched. {explain(error_of(error))}")
     before = (wanted.page - 1) * wanted.limit if wanted.page else 0
     return Rows(got.columns, got.rows, got.row_count, before, more=got.more)
 
@@ -53,11 +54,10 @@ async def _rows(client: Client, wanted: RowsWanted) -> Rows | Elsewhere:
 def _wanted(
     blocks: Iterable[Block], datasets: Mapping[str, Dataset], pages: Pages
 ) -> Iterator[RowsWanted]:
-    for block in blocks:
+    for block in every_block(blocks):
         name = block.chart.binding.data
         if name in datasets and datasets[name].HasField("ref"):
             yield chart_rows(datasets[name].ref)
         name = block.table.data
         if name in datasets and datasets[name].HasField("ref"):
             yield table_rows(datasets[name].ref, pages.get(name, 1))
-        yield from _wanted(block.columns.children or block.card.children, datasets, pages)

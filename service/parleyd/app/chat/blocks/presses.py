@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from parley.v1.blocks_pb2 import Block, BlockAction, BlockElement, ButtonElement
-from parleyd.app.chat.blocks.rows import Datasets, Elsewhere, Rows
+from parleyd.app.chat.blocks.nested import every_block
+from parleyd.app.chat.blocks.rows import Datasets, NoRows, Rows
 from parleyd.app.chat.printable import in_a_line
 
 
@@ -61,7 +62,7 @@ def presses_in(blocks: Iterable[Block], datasets: Datasets) -> list[Press]:
     not be fetched. Elements that are newer than this terminal are left out, as is the option of a
     segmented control that is shown already.
     """
-    every = [*_every(blocks)]
+    every = [*every_block(blocks)]
     targets = {block.id: block for block in every if block.id and data_of(block)}
     return [press for block in every for press in _presses(block, targets, datasets)]
 
@@ -71,20 +72,14 @@ def data_of(block: Block) -> str:
     return block.chart.binding.data or block.table.data
 
 
-def _every(blocks: Iterable[Block]) -> Iterator[Block]:
-    for block in blocks:
-        yield block
-        yield from _every(block.columns.children or block.card.children)
-
-
 def _presses(block: Block, targets: dict[str, Block], datasets: Datasets) -> Iterator[Press]:
     kind = block.WhichOneof("block")
     if kind == "chart" and block.chart.HasField("binding"):
-        if isinstance(datasets.whole(data_of(block)), Elsewhere):
+        if isinstance(datasets.whole(data_of(block)), NoRows):
             yield from _again(block, datasets)
     elif kind == "table":
         page = datasets.page(block.table.data)
-        if isinstance(page, Elsewhere):
+        if isinstance(page, NoRows):
             yield from _again(block, datasets)
         else:
             yield from _pages(block, page, datasets.pages.get(block.table.data, 1))

@@ -9,8 +9,6 @@ from typing import Final, TypeAlias
 
 from parley.v1.blocks_pb2 import (
     BlockDocument,
-    ChartBinding,
-    ChartPoints,
     Dataset,
     DatasetCell,
     DatasetColumn,
@@ -26,16 +24,7 @@ _MIDNIGHT: Final = "T00:00:00.000Z"
 
 
 @dataclass(frozen=True)
-class Point:
-    """What is drawn of a row: its label, its number, and the number as it is shown."""
-
-    label: str
-    value: float
-    shown: str
-
-
-@dataclass(frozen=True)
-class Elsewhere:
+class NoRows:
     """Why there are no rows here. `reason` is a sentence for the person."""
 
     reason: str
@@ -69,7 +58,7 @@ class RowsWanted:
     page: int
 
 
-Fetched: TypeAlias = Mapping[RowsWanted, Rows | Elsewhere]
+Fetched: TypeAlias = Mapping[RowsWanted, Rows | NoRows]
 Pages: TypeAlias = Mapping[str, int]
 """Which page a dataset's tables show, by its name; the first, unless said."""
 
@@ -79,10 +68,10 @@ class Datasets:
     """The datasets of a document, by their names, and what was fetched of those on the server."""
 
     named: Mapping[str, Dataset]
-    fetched: Fetched = field(default_factory=dict[RowsWanted, Rows | Elsewhere])
+    fetched: Fetched = field(default_factory=dict[RowsWanted, Rows | NoRows])
     pages: Pages = field(default_factory=dict[str, int])
 
-    def whole(self, name: str) -> Rows | Elsewhere:
+    def whole(self, name: str) -> Rows | NoRows:
         """Returns what a chart draws of a dataset, or why there is nothing."""
         dataset = self.named.get(name)
         match dataset.WhichOneof("source") if dataset is not None else None:
@@ -94,21 +83,21 @@ class Datasets:
             case _:
                 return _missing(name)
 
-    def page(self, name: str) -> Rows | Elsewhere:
+    def page(self, name: str) -> Rows | NoRows:
         """Returns the page that a table shows of a dataset, or why there is none."""
         dataset, page = self.named.get(name), self.pages.get(name, 1)
         if dataset is not None and dataset.HasField("ref"):
             return self._fetched(name, table_rows(dataset.ref, page))
         rows = self.whole(name)
-        if isinstance(rows, Elsewhere):
+        if isinstance(rows, NoRows):
             return rows
         start = (page - 1) * ROWS_SHOWN
         end = start + ROWS_SHOWN
         shown = rows.rows[start:end]
         return Rows(rows.columns, shown, rows.count, start, more=end < rows.count)
 
-    def _fetched(self, name: str, wanted: RowsWanted) -> Rows | Elsewhere:
-        on_server = Elsewhere(f"The rows of “{in_a_line(name)}” are on the server.")
+    def _fetched(self, name: str, wanted: RowsWanted) -> Rows | NoRows:
+        on_server = NoRows(f"The rows of “{in_a_line(name)}” are on the server.")
         return self.fetched.get(wanted, on_server)
 
 
@@ -127,46 +116,22 @@ def table_rows(ref: RefDataset, page: int) -> RowsWanted:
     return RowsWanted(ref.id, ref.grain, min(ref.limit or ROWS_SHOWN, ROWS_SHOWN), page)
 
 
-def bound_points(datasets: Datasets, binding: ChartBinding) -> Sequence[Point] | Elsewhere:
-    """Returns the points that a chart takes from a dataset."""
-    dataset = datasets.whole(binding.data)
-    if isinstance(dataset, Elsewhere):
-        return dataset
-    names = [column.name for column in dataset.columns]
-    if binding.x not in names or binding.y not in names:
-        return Elsewhere(f"“{in_a_line(binding.data)}” has not what is to be drawn.")
-    x, y = names.index(binding.x), names.index(binding.y)
-    return [
-        Point(shown_cell(row.cells[x]), row.cells[y].number, shown_cell(row.cells[y]))
-        for row in dataset.rows
-        if len(row.cells) > max(x, y) and row.cells[y].HasField("number")
-    ]
-
-
-def own_points(points: ChartPoints) -> Sequence[Point]:
-    """Returns the points that a chart brings along."""
-    return [
-        Point(in_a_line(point.label), point.value, _number(point.value, point.exact))
-        for point in points.points
-    ]
-
-
 def shown_cell(cell: DatasetCell) -> str:
     """Returns a cell as it is shown, numbers as they were written.
 
     The beginning of a day, as the server writes it where it puts rows together, is that day.
     """
     if cell.HasField("number"):
-        return _number(cell.number, cell.exact)
+        return shown_number(cell.number, cell.exact)
     return in_a_line(cell.text.removesuffix(_MIDNIGHT))
 
 
-def _number(number: float, exact: str) -> str:
+def shown_number(number: float, exact: str) -> str:
     """Returns a number: `exact` where the double is not how it was written."""
     if exact:
         return in_a_line(exact)
     return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
-def _missing(name: str) -> Elsewhere:
-    return Elsewhere(f"There are no rows of “{in_a_line(name)}”.")
+def _missing(name: str) -> NoRows:
+    return NoRows(f"There are no rows of “{in_a_line(name)}”.")

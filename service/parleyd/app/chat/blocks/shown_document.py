@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from parley import Client
 from parley.v1.blocks_pb2 import Block, BlockDocument
 from parleyd.app.chat.blocks.fetching import fetched_rows, rows_wanted
+from parleyd.app.chat.blocks.nested import children_of
 from parleyd.app.chat.blocks.presses import Press, Redraw, presses_in
-from parleyd.app.chat.blocks.rows import Datasets, Elsewhere, Rows, RowsWanted, named_in
+from parleyd.app.chat.blocks.rows import Datasets, NoRows, Rows, RowsWanted, named_in
 from parleyd.app.chat.terminal import Terminal
 
 
@@ -19,7 +20,7 @@ class ShownDocument:
         own.CopyFrom(document)
         self._blocks = [*own.blocks]
         self._named = named_in(document)
-        self._fetched: dict[RowsWanted, Rows | Elsewhere] = {}
+        self._fetched: dict[RowsWanted, Rows | NoRows] = {}
         self._pages: dict[str, int] = {}
 
     async def show(self, terminal: Terminal) -> None:
@@ -78,7 +79,7 @@ def _showing(block: Block, data: str) -> Block:
 def _without(blocks: Sequence[Block], block_id: str) -> list[Block]:
     left = [block for block in blocks if block.id != block_id]
     for block in left:
-        children = block.columns.children or block.card.children
+        children = children_of(block)
         for place in reversed(range(len(children))):
             if children[place].id == block_id:
                 del children[place]

@@ -10,8 +10,8 @@ from parley.v1.blocks_pb2 import BlockDocument
 from parley.v1.turns_pb2 import PromptInput, RunBlockActionRequest, RunBlockActionResponse
 from parleyd.app.chat.blocks.presses import CallApp, Open, Press, Redraw, Say
 from parleyd.app.chat.blocks.shown_document import ShownDocument
-from parleyd.app.chat.faults import explain
-from parleyd.app.chat.menus import Menu, MenuItem, PersonInput, Step, pick_input, write
+from parleyd.app.chat.faults import explain, fixes_of
+from parleyd.app.chat.menus import WRITE, Menu, MenuItem, PersonInput, Step, pick_input
 from parleyd.app.chat.past import reply_id
 from parleyd.app.chat.terminal import Terminal
 
@@ -53,7 +53,7 @@ class ShownReply:
         """
 
         def menu() -> Menu:
-            return Menu((MenuItem("Write a message", write), *self.items()))
+            return Menu((WRITE, *self.items()))
 
         return await pick_input(terminal, "What next?", menu)
 
@@ -74,7 +74,7 @@ class ShownReply:
                 response = await self._run(call)
         except grpc.aio.AioRpcError as error:
             fault = error_of(error)
-            terminal.show_fault(explain(fault), [field.fix for field in fault.fields if field.fix])
+            terminal.show_fault(explain(fault), fixes_of(fault))
             return
         if response.text:
             terminal.show_reply(response.text)

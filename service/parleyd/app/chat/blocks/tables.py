@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from parley.v1.blocks_pb2 import DatasetColumn, TableBlock
-from parleyd.app.chat.blocks.rows import Datasets, Elsewhere, Rows, shown_cell
+from parleyd.app.chat.blocks.rows import Datasets, NoRows, Rows, shown_cell
 from parleyd.app.chat.printable import in_a_line
 
 
@@ -15,7 +15,7 @@ def drawn_table(table: TableBlock, datasets: Datasets) -> RenderableType:
     """Returns a page of a table; where its rows are not here, why they are not."""
     page = datasets.page(table.data)
     title = [Text(in_a_line(table.title), style="bold")] if table.title else []
-    if isinstance(page, Elsewhere):
+    if isinstance(page, NoRows):
         return Group(*title, Text(f"({page.reason})", style="dim"))
     if not page.rows:
         return Group(*title, Text("There are no rows.", style="dim"))
