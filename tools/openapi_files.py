@@ -6,7 +6,8 @@ UPLOAD: dict[str, JsonValue] = {
     "tags": ["FileService"],
     "operationId": "UploadFile",
     "summary": "Takes a file",
-    "description": "Takes a file as a form. Nothing is kept unless all of it is in order.",
+    "description": "Takes a file as a form, whose parts may come in any order. Nothing is kept "
+    "unless all of it is well-formed and true.",
     "requestBody": {
         "required": True,
         "content": {
@@ -17,8 +18,13 @@ UPLOAD: dict[str, JsonValue] = {
                         "requestId": {
                             "type": "string",
                             "format": "uuid",
-                            "description": "Lets a repeat within 24 hours get the same file. Comes "
-                            "before the file.",
+                            "description": "Lets a repeat within 24 hours get the same file.",
+                        },
+                        "sha256": {
+                            "type": "string",
+                            "pattern": "^([0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$",
+                            "description": "Is the SHA-256 of the file, in hexadecimal digits or "
+                            "as base64. A file with another one is refused.",
                         },
                         "file": {
                             "type": "string",

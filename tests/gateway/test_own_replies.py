@@ -23,11 +23,14 @@ async def alone(start_gateway: StartGateway) -> Envoy:
     return await start_gateway(cors_origins=(APP,))
 
 
-def body(code: int, status: str, message: str) -> dict[str, Any]:
-    return {"code": code, "status": status, "message": message, "details": []}
-
-
-UNREACHABLE = body(14, "UNAVAILABLE", "The service can't be reached; try again.")
+UNREACHABLE: dict[str, Any] = {
+    "code": 14,
+    "status": "UNAVAILABLE",
+    "message": "The service can't be reached; try again.",
+    "details": [],
+    "title": "Service Unavailable",
+    "fields": [],
+}
 
 
 async def test_health_is_the_gateway_s_own_and_readiness_the_service_s(

@@ -4,20 +4,28 @@ import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from google.rpc.code_pb2 import Code
+from google.rpc.status_pb2 import Status
 from grpc import StatusCode
 
 from parleyd.app.gateway.clusters import WEB_IDLE_SECONDS
 from parleyd.app.gateway.configuration import HEADER_KIB, configuration_of, yaml_of
 from parleyd.app.gateway.envoy import envoy_binary
-from parleyd.app.gateway.own_replies import OWN_REPLIES
+from parleyd.app.gateway.own_replies import OWN_REPLIES, mappers
 from parleyd.app.gateway.plan import Address, Certificate, GatewayPlan
 from parleyd.contract import limits
 from parleyd.rpc.server import SERVICES
-from parleyd.rpc.web.problems import HTTP_STATUSES, OVERRIDES
+from parleyd.rpc.web.problems import (
+    HTTP_STATUSES,
+    OVERRIDES,
+    nothing_here,
+    problem_of,
+    too_large,
+)
 from parleyd.rpc.web.web_server import HEAD_BYTES, KEEP_ALIVE_SECONDS
 from tests.certificates import Authority
 
@@ -106,6 +114,22 @@ def test_own_errors_have_the_statuses_that_the_service_gives_their_codes() -> No
     for reply in OWN_REPLIES:
         given = HTTP_STATUSES[StatusCode[Code.Name(reply.code)]]
         assert reply.status == given or str(reply.status) in OVERRIDES or reply.status in of_http
+
+
+def test_own_errors_have_the_body_that_those_of_the_service_have() -> None:
+    rules: Any = mappers("/parley.v1.")
+    told = [rule["body_format_override"].get("json_format", {}) for rule in rules]
+    ours = [body for body in told if "status" in body]
+    assert len(ours) == len(OWN_REPLIES) + 2
+    for body in ours:
+        theirs = problem_of(Status(code=body["code"], message=body["message"])).body
+        assert body.keys() == theirs.keys()
+        assert {**body, "message": "", "title": ""} == {**theirs, "message": "", "title": ""}
+        assert body["title"]
+    (unknown,) = (body for body in ours if body["code"] == Code.NOT_FOUND)
+    assert unknown == nothing_here().problem.body
+    (large,) = (body for body in ours if body["code"] == Code.RESOURCE_EXHAUSTED)
+    assert large == too_large().problem.body
 
 
 def test_limits_and_times_fit_those_of_the_web_front() -> None:

@@ -1,17 +1,28 @@
 """What `deploy/` says of the service is true of it."""
 
+import asyncio
+import os
 import re
 import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import yaml
+from grpc import aio
+from grpc_health.v1 import health
+from grpc_health.v1.health_pb2 import HealthCheckResponse
+from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 
 from parleyd.app.gateway.configuration import configuration_of, yaml_of
 from parleyd.app.gateway.envoy import envoy_binary
 from parleyd.app.gateway.plan import Address, GatewayPlan
 from parleyd.app.settings import Settings, variable
 from parleyd.app.wiring import STOP_SECONDS
+from parleyd.rpc.tls import Tls
+from tests.certificates import Authority
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 ENVOY = (DEPLOY / "envoy.yaml").read_text()
@@ -62,6 +73,50 @@ def test_every_setting_that_is_named_is_one() -> None:
 
 def test_a_server_is_given_the_time_to_hand_its_turns_over() -> None:
     assert float(SERVICES["parleyd"]["stop_grace_period"].removesuffix("s")) > STOP_SECONDS
+
+
+@asynccontextmanager
+async def served(tls: Tls | None = None) -> AsyncGenerator[tuple[str, health.aio.HealthServicer]]:
+    """Serves the health of a server that is well, and yields the port."""
+    servicer = health.aio.HealthServicer()
+    await servicer.set("", HealthCheckResponse.SERVING)
+    server = aio.server()
+    add_HealthServicer_to_server(servicer, server)
+    if tls:
+        port = server.add_secure_port("127.0.0.1:0", tls.credentials())
+    else:
+        port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    try:
+        yield str(port), servicer
+    finally:
+        await server.stop(None)
+
+
+async def checked(port: str, **settings: str) -> int | None:
+    """Returns what the health check leaves with."""
+    check = await asyncio.create_subprocess_exec(
+        *(sys.executable, str(DEPLOY / "healthcheck.py")),
+        env={**os.environ, "PARLEY_PORT": port, **settings},
+    )
+    return await check.wait()
+
+
+async def test_a_container_is_healthy_while_its_server_takes_calls() -> None:
+    async with served() as (port, servicer):
+        assert await checked(port) == 0
+        await servicer.set("", HealthCheckResponse.NOT_SERVING)
+        assert await checked(port) == 1
+    assert await checked(port) == 1
+
+
+async def test_a_container_that_speaks_tls_is_healthy_while_it_listens(tmp_path: Path) -> None:
+    authority = Authority(tmp_path, "ca")
+    files = authority.issue("parleyd")
+    tls = Tls.read(files.cert, files.key, authority.cert)
+    async with served(tls) as (port, _):
+        assert await checked(port, PARLEY_TLS_CERT=str(files.cert)) == 0
+    assert await checked(port, PARLEY_TLS_CERT=str(files.cert)) == 1
 
 
 def test_everything_that_is_waited_for_can_be_healthy() -> None:

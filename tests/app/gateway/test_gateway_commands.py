@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -67,6 +68,18 @@ def env(database_url: str, tmp_path: Path) -> dict[str, str]:
         PARLEY_WEB="true",
         PARLEY_GATEWAY_PORT="0",
     )
+
+
+async def test_who_serves_without_a_gateway_loads_nothing_of_it() -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", "import sys, parleyd.app.serve; print(*sys.modules)"),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    out, _ = await process.communicate()
+    assert process.returncode == 0
+    package = "parleyd.app.gateway"
+    loaded = {name for name in out.decode().split() if name.startswith(package)}
+    assert loaded == {package, f"{package}.settings"}
 
 
 async def test_serve_runs_both_and_stops_both(env: dict[str, str]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from parleyd.app.gateway.plan import Address, Certificate
-from parleyd.app.gateway.planned import plan_of, served_addresses
+from parleyd.app.gateway.plan_of_settings import plan_of, served_addresses
 from parleyd.app.settings import Settings
 from parleyd.app.settings_sources import load_settings
 from tests.certificates import Authority

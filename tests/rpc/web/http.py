@@ -7,33 +7,31 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
-from grpc import aio
-from starlette.applications import Starlette
 
 from parleyd.contract import limits
-from parleyd.rpc.web.json_front import json_routes
-from parleyd.rpc.web.web_server import WebServer
+from parleyd.rpc.web.playground import Playground
+from tests.rpc.web.fronts import web_before
 
 SECONDS = 20.0
 
 
 @asynccontextmanager
 async def http_front(
-    target: str, token: str = "", *, file_bytes: int = limits.FILE_BYTES
+    target: str,
+    token: str = "",
+    *,
+    file_bytes: int = limits.FILE_BYTES,
+    playground: Playground | None = None,
 ) -> AsyncGenerator[httpx2.AsyncClient]:
     """Yields a client of a front of its own, before the gRPC server at `target`."""
-    async with aio.insecure_channel(target) as channel:
-        web = WebServer(Starlette(routes=json_routes(channel, file_bytes=file_bytes)))
-        address = web.listen("127.0.0.1", 0)
-        await web.start()
-        headers = {"authorization": f"Bearer {token}"} if token else {}
-        try:
-            async with httpx2.AsyncClient(
-                base_url=f"http://{address}", headers=headers, timeout=SECONDS, trust_env=False
-            ) as client:
-                yield client
-        finally:
-            await web.stop(1)
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    async with (
+        web_before(target, file_bytes=file_bytes, playground=playground) as address,
+        httpx2.AsyncClient(
+            base_url=f"http://{address}", headers=headers, timeout=SECONDS, trust_env=False
+        ) as client,
+    ):
+        yield client
 
 
 @dataclass

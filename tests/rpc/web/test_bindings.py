@@ -5,6 +5,7 @@ from typing import Any
 import httpx2
 import pytest
 from google.api.annotations_pb2 import http as http_rule
+from google.api.http_pb2 import HttpRule
 from google.protobuf import descriptor_pb2, descriptor_pool
 
 from parleyd.rpc.server import SERVICES
@@ -92,7 +93,7 @@ def test_a_variable_may_name_a_field_of_a_field() -> None:
     assert [dotted_name(path) for path in update.variables] == ["conversation.conversationId"]
 
 
-def _service(name: str, **rule: str) -> str:
+def _service(name: str, **rule: Any) -> str:
     """Adds a service with one method to the pool, and returns its name."""
     file = descriptor_pb2.FileDescriptorProto(
         name=f"tests/{name}.proto",
@@ -108,8 +109,7 @@ def _service(name: str, **rule: str) -> str:
     )
     extension = method.options.Extensions[http_rule]
     extension.SetInParent()
-    for key, value in rule.items():
-        setattr(extension, key, value)
+    extension.MergeFrom(HttpRule(**rule))
     descriptor_pool.Default().AddSerializedFile(file.SerializeToString())
     return f"tests.{name}.Service"
 
@@ -129,10 +129,11 @@ def test_a_new_method_is_served_by_its_annotation_alone() -> None:
         ("flat_body", {"post": "/v1/x", "body": "turn_id"}, "to be a body"),
         ("streamed", {"post": "/v1/x", "stream": "yes"}, "takes a stream"),
         ("inner", {"get": "/v1/x", "response_body": "turn"}, "response_body"),
+        ("own_verb", {"custom": {"kind": "HEAD", "path": "/v1/x"}}, "verb of its own"),
     ],
 )
 def test_an_annotation_that_can_not_be_served_stops_the_start(
-    name: str, rule: dict[str, str], why: str
+    name: str, rule: dict[str, Any], why: str
 ) -> None:
     service = _service(name, **rule)
     with pytest.raises(ValueError, match=why):

@@ -113,6 +113,7 @@ async def test_what_the_service_reads_goes_on_and_nothing_else(upstream: Upstrea
         "authorization": "Bearer token",
         "x-ai-api-key": "AIza-key",
         "x-request-id": "req-1",
+        "x-forwarded-for": "127.0.0.1",
     }
 
 
@@ -144,6 +145,7 @@ async def test_a_reply_that_is_no_message_is_our_fault_and_not_told(upstream: Up
             await ada.call(*CALL)
     assert (raised.value.status, raised.value.code) == (500, "internal")
     assert raised.value.message == "Something went wrong on our side."
+    assert raised.value.reason == "INTERNAL"
 
 
 async def test_a_reply_of_six_megabytes_comes_through(upstream: Upstream) -> None:

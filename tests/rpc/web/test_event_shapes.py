@@ -2,6 +2,7 @@ import json
 from typing import Any
 
 import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from parley.v1 import asks_pb2, blocks_pb2, turns_pb2
 from parleyd.contract.cards import to_simple_card
@@ -76,6 +77,7 @@ SHAPES: dict[str, tuple[pb.TurnEvent, Any]] = {
                 origin=asks_pb2.ASK_ORIGIN_APPROVAL,
                 tool_name="delete",
                 tool_args_json='{"n":1.50}',
+                expire_time=Timestamp(seconds=1_900_000_000),
             )
         ),
         {
@@ -93,6 +95,7 @@ SHAPES: dict[str, tuple[pb.TurnEvent, Any]] = {
                 "origin": "approval",
                 "toolName": "delete",
                 "toolArgs": {"n": 1.5},
+                "expireTime": "2030-03-17T17:46:40Z",
             },
             "historyId": "c",
         },

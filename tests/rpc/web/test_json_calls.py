@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
 from parleyd.models.script import Text
@@ -293,9 +294,10 @@ async def test_a_call_without_a_valid_token_is_401_and_says_which_it_wants(wire:
 async def test_the_request_is_logged_under_the_id_that_the_client_gave_it(
     http: httpx2.AsyncClient,
 ) -> None:
-    with capture_logs() as lines:
+    with capture_logs(processors=[merge_contextvars]) as lines:
         await http.get(TURN, headers={"x-request-id": "abc-7", "cookie": "a=b"})
-    assert [(line["event"], line["status"]) for line in lines] == [("call", "OK")]
+    (line,) = lines
+    assert (line["event"], line["status"], line["request_id"]) == ("call", "OK", "abc-7")
 
 
 async def test_f23_a_deadline_that_passes_is_504_and_the_call_ends(

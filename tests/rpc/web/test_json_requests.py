@@ -117,7 +117,7 @@ def test_a_request_with_one_value_replaced_is_read_or_refused(data: st.DataObjec
 def test_any_query_is_read_or_refused(binding: Binding, parameters: list[tuple[str, str]]) -> None:
     names = [field.json_name for field in binding.method.input_type.fields]
     query = "&".join(
-        f"{quote(names[len(name) % len(names)] if name else name)}={quote(value)}"
+        f"{quote(names[len(name) % len(names)] if name and names else name)}={quote(value)}"
         for name, value in parameters
     )
     read_or_refuse(binding, b"", query)

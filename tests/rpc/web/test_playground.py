@@ -1,34 +1,23 @@
 """The playground's page: how it is sent, and what it may do."""
 
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import httpx2
 import pytest
-from grpc import aio
 
 from parleyd.rpc.web.playground import ASSETS, ASSETS_PATH, Playground, playground_routes
-from parleyd.rpc.web.web_front import web_app
-from parleyd.rpc.web.web_server import WebServer
+from tests.rpc.web.http import http_front
 
 PAGE = (ASSETS / "index.html").read_bytes()
 FILES = {path.name: path.read_bytes() for path in (ASSETS / "assets").iterdir()}
 
 
-@asynccontextmanager
-async def front(playground: Playground | None) -> AsyncGenerator[httpx2.AsyncClient]:
-    """A front whose gRPC server is nowhere: no file comes from there."""
-    async with aio.insecure_channel("127.0.0.1:1") as channel:
-        web = WebServer(web_app(channel, playground=playground))
-        address = web.listen("127.0.0.1", 0)
-        await web.start()
-        try:
-            async with httpx2.AsyncClient(base_url=f"http://{address}") as http:
-                yield http
-        finally:
-            await web.stop(0)
+def front(playground: Playground | None) -> AbstractAsyncContextManager[httpx2.AsyncClient]:
+    """Returns a front whose gRPC server is nowhere: no file comes from there."""
+    return http_front("127.0.0.1:1", playground=playground)
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def gateway(
     """
     from parleyd.app.gateway.configuration import configuration_of, yaml_of
     from parleyd.app.gateway.envoy import envoy_binary
-    from parleyd.app.gateway.planned import plan_of, served_addresses
+    from parleyd.app.gateway.plan_of_settings import plan_of, served_addresses
     from parleyd.app.gateway.running import run_gateway
     from parleyd.app.logs import set_up_logs
     from parleyd.app.settings_sources import load_settings

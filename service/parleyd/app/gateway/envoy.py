@@ -62,7 +62,6 @@ class Envoy:
     ) -> None:
         self.address = plan.listen
         self.url = f"{'https' if plan.certificate else 'http'}://{plan.listen}"
-        self.pid = process.pid
         self._process = process
         self._said = said
 

@@ -11,7 +11,7 @@ from typing import Final
 from google.rpc.code_pb2 import Code
 from pydantic import JsonValue
 
-from parleyd.contract import limits
+from parleyd.rpc.web.problems import NOTHING_HERE, TOO_LARGE, phrase_of
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,9 @@ OWN_REPLIES: Final = (
         Code.INVALID_ARGUMENT,
         "The request can't be read: its line, its path or a header is malformed.",
     ),
-    OwnReply(404, Code.NOT_FOUND, "There is nothing at this path."),
+    OwnReply(404, Code.NOT_FOUND, NOTHING_HERE),
     OwnReply(408, Code.DEADLINE_EXCEEDED, "The request took too long to come in; send it again."),
-    OwnReply(
-        413,
-        Code.RESOURCE_EXHAUSTED,
-        f"A request may have at most {limits.RECEIVE_BYTES} bytes; upload files beforehand.",
-    ),
+    OwnReply(413, Code.RESOURCE_EXHAUSTED, TOO_LARGE),
     OwnReply(426, Code.INVALID_ARGUMENT, "This HTTP is not spoken here; use HTTP/1.1 or HTTP/2."),
     OwnReply(431, Code.INVALID_ARGUMENT, "The headers of the request are too large."),
     OwnReply(502, Code.UNAVAILABLE, "The service gave no answer that can be read; try again."),
@@ -113,5 +109,7 @@ def _as_json(reply: OwnReply) -> JsonValue:
             "status": Code.Name(reply.code),
             "message": reply.message,
             "details": [],
+            "title": phrase_of(reply.status),
+            "fields": [],
         }
     }

@@ -13,7 +13,7 @@ import uvloop
 from parleyd.app.faults import CommandFailed
 from parleyd.app.gateway.envoy import Envoy, envoy_binary, running_gateway
 from parleyd.app.gateway.plan import Address, GatewayPlan
-from parleyd.app.gateway.planned import plan_of, reachable
+from parleyd.app.gateway.plan_of_settings import plan_of, reachable
 from parleyd.app.settings import Settings
 from parleyd.app.signals import told_to_stop
 from parleyd.app.wiring import RunningService
@@ -44,17 +44,12 @@ async def _run(plan: GatewayPlan, binary: Path) -> None:
 
 
 @asynccontextmanager
-async def gateway_before(
-    service: RunningService, settings: Settings
-) -> AsyncGenerator[Envoy | None]:
-    """Runs the gateway that the settings ask for in front of a service, until it is left.
+async def gateway_before(service: RunningService, settings: Settings) -> AsyncGenerator[Envoy]:
+    """Runs the gateway of the settings in front of a service, until it is left.
 
     Raises:
         CommandFailed: It does not start, or its address can't be had.
     """
-    if not settings.gateway:
-        yield None
-        return
     assert service.web_address, "settings with a gateway and no web front are refused"
     grpc, web = (
         replace(address, host=reachable(address.host))
@@ -65,16 +60,13 @@ async def gateway_before(
         yield envoy
 
 
-async def stopped(stop: asyncio.Event, envoy: Envoy | None) -> CommandFailed | None:
+async def stopped(stop: asyncio.Event, envoy: Envoy) -> CommandFailed | None:
     """Waits until we are told to stop, or until the gateway has ended: then returns that fault.
 
     A gateway that ends is not started again: whoever looks after the service starts both, and
     hears of it. Turns are handed over meanwhile, as they are whenever the service stops.
     """
     told = asyncio.create_task(stop.wait())
-    if envoy is None:
-        await told
-        return None
     ended = asyncio.create_task(envoy.ended())
     try:
         await asyncio.wait((told, ended), return_when=asyncio.FIRST_COMPLETED)

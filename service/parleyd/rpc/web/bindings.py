@@ -111,20 +111,12 @@ def _binding(method: MethodDescriptor, rule: HttpRule) -> Binding:
 
 def _verb_and_path(method: MethodDescriptor, rule: HttpRule) -> tuple[str, str]:
     match rule.WhichOneof("pattern"):
-        case "get":
-            return "GET", rule.get
-        case "put":
-            return "PUT", rule.put
-        case "post":
-            return "POST", rule.post
-        case "delete":
-            return "DELETE", rule.delete
-        case "patch":
-            return "PATCH", rule.patch
-        case "custom":
-            return rule.custom.kind, rule.custom.path
         case None:
             raise ValueError(f"{method.full_name} is annotated without a path")
+        case "custom":
+            raise ValueError(f"{method.full_name} has a verb of its own, which is not served")
+        case verb:
+            return verb.upper(), getattr(rule, verb)
 
 
 def _known_body(request: Descriptor, body: str) -> str:

@@ -1,19 +1,16 @@
 """What Connect's clients send and get: messages in the protobuf encoding, or as JSON."""
 
-import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from connectrpc.codec import Codec
-from google.protobuf import json_format
 from google.protobuf.descriptor import Descriptor
+from google.protobuf.json_format import MessageToJson
 from google.protobuf.message_factory import GetMessageClass
 
-from parleyd.contract.errors import InvalidRequest
-from parleyd.contract.text import clip
-from parleyd.rpc.threads import LOOP_BYTES
+from parleyd.rpc.threads import beside_if_large
 from parleyd.rpc.web.json_bodies import json_object
-from parleyd.rpc.web.json_checks import check_json
+from parleyd.rpc.web.json_checks import read_json
 
 
 @dataclass(frozen=True)
@@ -31,13 +28,13 @@ class Body:
         """
         if not self.is_json:
             return self.data
-        return await _beside_if_large(_binary_of, self.data, message)
+        return await beside_if_large(len(self.data), partial(_binary_of, self.data, message))
 
     async def like_it(self, reply: bytes, message: Descriptor) -> bytes:
         """Returns a reply in the encoding of this request."""
         if not self.is_json:
             return reply
-        return await _beside_if_large(_json_of, reply, message)
+        return await beside_if_large(len(reply), partial(_json_of, reply, message))
 
 
 class Verbatim(Codec[bytes, Body]):
@@ -61,27 +58,11 @@ class Verbatim(Codec[bytes, Body]):
 
 
 def _binary_of(data: bytes, message: Descriptor) -> bytes:
-    content = json_object(data)
-    check_json(message, content)
-    try:
-        parsed = json_format.ParseDict(
-            content, GetMessageClass(message)(), ignore_unknown_fields=False
-        )
-    except (json_format.ParseError, ValueError, RecursionError) as error:
-        why = clip(" ".join(str(error).split()), 200)
-        raise InvalidRequest(f"The body is no {message.name}: {why}") from error
+    parsed = GetMessageClass(message)()
+    read_json(parsed, json_object(data))
     return parsed.SerializeToString()
 
 
 def _json_of(reply: bytes, message: Descriptor) -> bytes:
     parsed = GetMessageClass(message).FromString(reply)
-    return json_format.MessageToJson(parsed, indent=None, ensure_ascii=False).encode()
-
-
-async def _beside_if_large(
-    work: Callable[[bytes, Descriptor], bytes], data: bytes, message: Descriptor
-) -> bytes:
-    """Does the work, in a thread if it may take long: the event loop goes on meanwhile."""
-    if len(data) <= LOOP_BYTES:
-        return work(data, message)
-    return await asyncio.to_thread(work, data, message)
+    return MessageToJson(parsed, indent=None, ensure_ascii=False).encode()

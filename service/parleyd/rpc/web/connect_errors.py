@@ -4,9 +4,8 @@ from typing import Final
 
 from connectrpc.code import Code
 from connectrpc.errors import ConnectError, ErrorDetail
-from google.protobuf.message import DecodeError
 from google.rpc.status_pb2 import Status
-from grpc import StatusCode, aio
+from grpc import StatusCode
 from protobuf.wkt import Any
 
 from parleyd.rpc.web.problems import problem_of
@@ -18,19 +17,6 @@ _CODES: Final = {
     for code in StatusCode
     if code is not StatusCode.OK
 }
-_DETAILS: Final = "grpc-status-details-bin"
-
-
-def status_of_call(error: aio.AioRpcError) -> Status:
-    """Returns how a call ended, with its details where the server sent some."""
-    for key, value in error.trailing_metadata() or ():
-        if key == _DETAILS and isinstance(value, bytes):
-            try:
-                return Status.FromString(value)
-            except DecodeError:
-                break
-    number, _ = error.code().value
-    return Status(code=number, message=error.details() or "")
 
 
 def connect_error(status: Status) -> ConnectError:

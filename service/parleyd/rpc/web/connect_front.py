@@ -5,7 +5,6 @@ replies. Every call goes on to the gRPC server, so tokens, deadlines, logs and e
 place.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, Final, TypeAlias, cast
@@ -22,7 +21,7 @@ from parleyd.contract import limits
 from parleyd.rpc.server import SERVICES
 from parleyd.rpc.web.connect_bodies import Body, Verbatim
 from parleyd.rpc.web.connect_methods import ConnectMethod
-from parleyd.rpc.web.forwarding import FORWARDED
+from parleyd.rpc.web.forwarding import FORWARDED, is_plain
 
 Headers: TypeAlias = Iterable[tuple[bytes, bytes]]
 
@@ -35,7 +34,6 @@ _READ: Final = frozenset(
         *FORWARDED,
     )
 )
-_TEXT: Final = re.compile(rb"[ -~]*")
 _GRPC: Final = b"application/grpc"
 """How the content types of gRPC and gRPC-Web begin, which have another port."""
 
@@ -94,4 +92,4 @@ class _Library(ConnectASGIApplication[None]):
 
 def _counts(name: bytes, value: bytes) -> bool:
     """Tells whether a header is read here or goes on, where it has to be plain text."""
-    return name in _READ and _TEXT.fullmatch(value) is not None
+    return name in _READ and is_plain(value.decode("latin-1"))

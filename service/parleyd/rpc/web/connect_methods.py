@@ -16,10 +16,11 @@ from google.protobuf.descriptor_pb2 import MethodOptions
 from grpc import aio
 
 from parleyd.contract.errors import ParleyError
-from parleyd.rpc.errors import INTERNAL, status_of, trace_of
+from parleyd.rpc.errors import internal_status, status_of, trace_of
 from parleyd.rpc.web.connect_bodies import Body
-from parleyd.rpc.web.connect_errors import connect_error, status_of_call
+from parleyd.rpc.web.connect_errors import connect_error
 from parleyd.rpc.web.forwarding import FORWARDED
+from parleyd.rpc.web.problems import status_of_call
 
 Context: TypeAlias = RequestContext[Body, bytes]
 Metadata: TypeAlias = Iterable[tuple[str, str | bytes]]
@@ -118,7 +119,7 @@ def _told(path: str, context: Context) -> Generator[None]:
         raise connect_error(status_of(error)) from error
     except Exception as error:
         _log.error("web_call_broke", method=path, trace=trace_of(error))
-        raise ConnectError(Code.INTERNAL, INTERNAL) from error
+        raise connect_error(internal_status()) from error
 
 
 def _metadata(context: Context) -> aio.Metadata:

@@ -4,7 +4,6 @@ The JSON is put together as text: what a tool was given and returned goes throug
 digit for digit.
 """
 
-import json
 from collections.abc import Iterable
 from typing import Final, assert_never
 
@@ -12,9 +11,10 @@ from google.protobuf.descriptor import EnumDescriptor
 from pydantic import JsonValue
 
 from parley.v1 import asks_pb2, blocks_pb2, cards_pb2, turns_pb2
+from parleyd.contract.json import compact
 from parleyd.rpc.answers import answer_from_proto
 from parleyd.rpc.ask_inputs import ask_input_from_proto
-from parleyd.rpc.web.json_calls import json_of
+from parleyd.rpc.web.json_replies import json_of
 
 _UNSPECIFIED: Final = "UNSPECIFIED"
 _NOTHING: Final = "{}"
@@ -29,11 +29,11 @@ def shape_of(event: turns_pb2.TurnEvent) -> str:
         case "ask_resolved":
             return _object(askResolved=_resolved(event.ask_resolved))
         case "resumed":
-            return _object(resumed=_object(attempt=_json(event.resumed.attempt)))
+            return _object(resumed=_object(attempt=compact(event.resumed.attempt)))
         case "text":
-            return _object(text=_json(event.text.text))
+            return _object(text=compact(event.text.text))
         case "text_replaced":
-            return _object(replace=_json("text"), text=_json(event.text_replaced.text))
+            return _object(replace=compact("text"), text=compact(event.text_replaced.text))
         case "tool_call":
             return _object(toolCall=_tool_call(event.tool_call))
         case "file":
@@ -41,19 +41,19 @@ def shape_of(event: turns_pb2.TurnEvent) -> str:
         case "tool_result":
             return _object(toolResult=_tool_result(event.tool_result))
         case "ask":
-            return _object(ask=_ask(event.ask), historyId=_json(event.ask.conversation_id))
+            return _object(ask=_ask(event.ask), historyId=compact(event.ask.conversation_id))
         case "blocks":
             return _object(blocks=_blocks(event.blocks))
         case "error":
-            return _object(error=_json(event.error.message), reason=_json(event.error.reason))
+            return _object(error=compact(event.error.message), reason=compact(event.error.reason))
         case "done":
             return _done(event.done)
         case "text_preview":
-            return _object(preview=_object(delta=_json(event.text_preview.delta)))
+            return _object(preview=_object(delta=compact(event.text_preview.delta)))
         case "blocks_preview":
             return _object(blocksPreview=_blocks_preview(event.blocks_preview))
         case "preview_discarded":
-            return _object(previewDiscarded=_json(True))  # noqa: FBT003 - a value of JSON
+            return _object(previewDiscarded=compact(True))  # noqa: FBT003 - a value of JSON
         case None:
             return _NOTHING
         case _:
@@ -63,57 +63,60 @@ def shape_of(event: turns_pb2.TurnEvent) -> str:
 def _started(event: turns_pb2.TurnEvent) -> str:
     started = event.started
     return _object(
-        started=_json(True),  # noqa: FBT003 - a value of JSON
-        historyId=_json(started.conversation_id),
-        streamId=_json(event.turn_id),
-        conversationCreated=_json(started.conversation_created),
+        started=compact(True),  # noqa: FBT003 - a value of JSON
+        historyId=compact(started.conversation_id),
+        streamId=compact(event.turn_id),
+        conversationCreated=compact(started.conversation_created),
         retryOfTurnId=_unless_empty(started.retry_of_turn_id),
     )
 
 
 def _resolved(resolved: turns_pb2.AskResolved) -> str:
     return _object(
-        toolCallId=_json(resolved.tool_call_id),
-        action=_json(_word(asks_pb2.AskAction.DESCRIPTOR, resolved.action)),
+        toolCallId=compact(resolved.tool_call_id),
+        action=compact(_word(asks_pb2.AskAction.DESCRIPTOR, resolved.action)),
     )
 
 
 def _tool_call(call: turns_pb2.ToolCall) -> str:
     return _object(
-        toolCallId=_json(call.tool_call_id),
-        toolName=_json(call.tool_name),
+        toolCallId=compact(call.tool_call_id),
+        toolName=compact(call.tool_name),
         args=_stored(call.args_json),
     )
 
 
 def _tool_result(result: turns_pb2.ToolResult) -> str:
     return _object(
-        toolCallId=_json(result.tool_call_id),
-        toolName=_json(result.tool_name),
+        toolCallId=compact(result.tool_call_id),
+        toolName=compact(result.tool_name),
         result=_stored(result.result_json),
-        isError=_json(result.is_error),
+        isError=compact(result.is_error),
     )
 
 
 def _file(file: turns_pb2.GeneratedFile) -> str:
     return _object(
-        filename=_json(file.filename),
-        mimeType=_json(file.mime_type),
+        filename=compact(file.filename),
+        mimeType=compact(file.mime_type),
         fileId=_unless_empty(file.file_id),
-        toolCallId=_json(file.tool_call_id),
+        toolCallId=compact(file.tool_call_id),
     )
 
 
 def _ask(ask: turns_pb2.AskAsked) -> str:
     kind, content = ask_input_from_proto(ask.input)
     return _object(
-        toolCallId=_json(ask.tool_call_id),
-        kind=_json(kind),
-        input=_json(content),
-        simple=_json(_card(ask.simple)),
-        origin=_json(_word(asks_pb2.AskOrigin.DESCRIPTOR, ask.origin)),
+        toolCallId=compact(ask.tool_call_id),
+        kind=compact(kind),
+        input=compact(content),
+        simple=compact(_card(ask.simple)),
+        origin=compact(_word(asks_pb2.AskOrigin.DESCRIPTOR, ask.origin)),
         toolName=_unless_empty(ask.tool_name),
         toolArgs=_stored(ask.tool_args_json) if ask.tool_name else None,
+        expireTime=(
+            compact(ask.expire_time.ToJsonString()) if ask.HasField("expire_time") else None
+        ),
     )
 
 
@@ -141,7 +144,7 @@ def _button(button: cards_pb2.SimpleCardButton) -> JsonValue:
 
 def _blocks(blocks: turns_pb2.BlocksChecked) -> str:
     return _object(
-        ok=_json(blocks.ok),
+        ok=compact(blocks.ok),
         errors=_issues(blocks.errors),
         warnings=_issues(blocks.warnings),
         document=json_of(blocks.document) if blocks.HasField("document") else None,
@@ -149,18 +152,18 @@ def _blocks(blocks: turns_pb2.BlocksChecked) -> str:
 
 
 def _blocks_preview(preview: turns_pb2.BlocksPreview) -> str:
-    return _object(document=json_of(preview.document), pending=_json(preview.pending))
+    return _object(document=json_of(preview.document), pending=compact(preview.pending))
 
 
 def _done(done: turns_pb2.TurnDone) -> str:
     pending = done.pending_tool_call_id
     return _object(
-        done=_json(True),  # noqa: FBT003 - a value of JSON
-        historyId=_json(done.conversation_id),
+        done=compact(True),  # noqa: FBT003 - a value of JSON
+        historyId=compact(done.conversation_id),
         title=_unless_empty(done.title),
-        pendingAsk=_object(toolCallId=_json(pending)) if pending else None,
-        state=_json(_word(turns_pb2.Turn.State.DESCRIPTOR, done.state)),
-        retryable=_json(done.retryable),
+        pendingAsk=_object(toolCallId=compact(pending)) if pending else None,
+        state=compact(_word(turns_pb2.Turn.State.DESCRIPTOR, done.state)),
+        retryable=compact(done.retryable),
     )
 
 
@@ -170,16 +173,12 @@ def _issues(issues: Iterable[blocks_pb2.BlockIssue]) -> str:
 
 def _object(**members: str | None) -> str:
     """Returns an object of members that are JSON already; None leaves one out."""
-    kept = [f"{_json(key)}:{value}" for key, value in members.items() if value is not None]
+    kept = [f"{compact(key)}:{value}" for key, value in members.items() if value is not None]
     return "{" + ",".join(kept) + "}"
 
 
-def _json(value: JsonValue) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
 def _unless_empty(text: str) -> str | None:
-    return _json(text) if text else None
+    return compact(text) if text else None
 
 
 def _stored(text: str) -> str:

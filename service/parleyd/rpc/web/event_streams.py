@@ -4,16 +4,14 @@ A stream begins with its first message, so that what fails before has its own HT
 fails later is told by the last event.
 """
 
-import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import Final, Protocol
 
 from google.protobuf.message import Message
 from grpc import aio
-from pydantic import JsonValue
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Send
@@ -21,15 +19,15 @@ from starlette.types import Send
 from parley.v1 import turns_pb2
 from parleyd.contract.errors import InvalidRequest
 from parleyd.contract.field_errors import Code, quoted
+from parleyd.contract.json import compact
 from parleyd.rpc import fields
 from parleyd.rpc.threads import work_on
 from parleyd.rpc.web.bindings import Binding
-from parleyd.rpc.web.connect_errors import status_of_call
 from parleyd.rpc.web.event_shapes import shape_of
 from parleyd.rpc.web.forwarding import metadata_of, timeout_of, while_here
-from parleyd.rpc.web.json_calls import json_of
+from parleyd.rpc.web.json_replies import HEADERS, json_of
 from parleyd.rpc.web.json_requests import read_request
-from parleyd.rpc.web.problems import Problem, problem_of
+from parleyd.rpc.web.problems import Problem, problem_of, status_of_call
 
 LAST_EVENT_ID: Final = "last-event-id"
 """The header with which a browser that connects again says what it has."""
@@ -44,11 +42,7 @@ _SEQUENCE: Final = re.compile(r"[0-9]{1,10}")
 _SEQUENCE_MOST: Final = 2**31 - 1
 _WEIGHT: Final = re.compile(r"q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)")
 
-_HEADERS: Final = (
-    (b"cache-control", b"no-store"),
-    (b"x-accel-buffering", b"no"),
-    (b"x-content-type-options", b"nosniff"),
-)
+_HEADERS: Final[Mapping[str, str]] = {**HEADERS, "x-accel-buffering": "no"}
 
 
 class Written(Protocol):
@@ -87,7 +81,7 @@ class ServerSentEvents:
 
     def failure(self, problem: Problem) -> str:
         """Returns the error, and the sequence after which the turn may be watched elsewhere."""
-        told = _json(
+        told = compact(
             {
                 "error": problem.message,
                 "reason": problem.reason,
@@ -108,11 +102,7 @@ class JsonLines:
 
     def failure(self, problem: Problem) -> str:
         """Returns the body that the error would have as an answer of its own."""
-        return f"{_json({'error': dict(problem.body)})}\n"
-
-
-def _json(value: JsonValue) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return f"{compact({'error': dict(problem.body)})}\n"
 
 
 class EventStream:
@@ -176,10 +166,11 @@ async def _next(call: "aio.UnaryStreamCall[Message, Message]") -> Message | None
 
 
 def _start(written: Written) -> dict[str, object]:
+    headers = {"content-type": written.media_type, **_HEADERS}
     return {
         "type": "http.response.start",
         "status": HTTPStatus.OK,
-        "headers": [(b"content-type", written.media_type.encode()), *_HEADERS],
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
     }
 
 

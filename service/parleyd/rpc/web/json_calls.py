@@ -1,21 +1,20 @@
 """Unary calls as JSON: one HTTP request, one message back (spec turns 13)."""
 
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING
 
-from google.protobuf.json_format import MessageToJson
-from google.protobuf.message import Message
 from grpc import aio
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.types import Send
 
 from parleyd.rpc.threads import work_on
 from parleyd.rpc.web.bindings import Binding
 from parleyd.rpc.web.forwarding import metadata_of, timeout_of, while_here
-from parleyd.rpc.web.json_requests import JSON, read_request
+from parleyd.rpc.web.json_replies import json_of, json_response
+from parleyd.rpc.web.json_requests import read_request
 
-_HEADERS: Final = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
 
 
 class JsonCall:
@@ -49,15 +48,4 @@ async def _answer(
         told = await work_on(await call, json_of)
     finally:
         call.cancel()
-    response = Response(told.encode(), media_type=JSON, headers=_HEADERS)
-    await response(request.scope, request.receive, send)
-
-
-def json_of(message: Message) -> str:
-    """Returns a message as proto3 JSON on one line.
-
-    Fields that can't be unset are there with their defaults, so that an empty list is one.
-    """
-    return MessageToJson(
-        message, indent=None, ensure_ascii=False, always_print_fields_with_no_presence=True
-    )
+    await json_response(told)(request.scope, request.receive, send)

@@ -6,9 +6,6 @@ from typing import Final, TypeAlias
 from urllib.parse import quote
 
 import structlog
-from google.rpc.code_pb2 import Code
-from google.rpc.error_details_pb2 import ErrorInfo
-from google.rpc.status_pb2 import Status
 from grpc import StatusCode, aio
 from starlette.datastructures import URLPath
 from starlette.requests import ClientDisconnect, Request
@@ -18,15 +15,19 @@ from typing_extensions import override
 
 from parleyd.contract import limits
 from parleyd.contract.errors import ParleyError
-from parleyd.contract.reasons import Reason
-from parleyd.rpc.errors import DOMAIN, INTERNAL, status_of, trace_of
+from parleyd.rpc.errors import internal_status, status_of, trace_of
 from parleyd.rpc.server import SERVICES
 from parleyd.rpc.web.bindings import Binding, Template, bindings_of
-from parleyd.rpc.web.connect_errors import status_of_call
 from parleyd.rpc.web.downloads import DOWNLOADS, Download
 from parleyd.rpc.web.event_streams import EventStream
 from parleyd.rpc.web.json_calls import JsonCall
-from parleyd.rpc.web.problems import HttpProblem, Problem, problem_of
+from parleyd.rpc.web.problems import (
+    HttpProblem,
+    Problem,
+    nothing_here,
+    problem_of,
+    status_of_call,
+)
 from parleyd.rpc.web.uploads import UPLOADS, Upload
 
 Answer: TypeAlias = Callable[[Request, Send], Awaitable[None]]
@@ -107,9 +108,7 @@ class JsonFront(BaseRoute):
                 f"This path takes {allowed}.",
                 {"allow": allowed},
             )
-        raise HttpProblem(
-            HTTPStatus.NOT_FOUND, StatusCode.NOT_FOUND, "There is nothing at this path."
-        )
+        raise nothing_here()
 
 
 class _Answering:
@@ -135,10 +134,7 @@ def _problem(error: Exception) -> Problem:
             return problem_of(status_of_call(error))
         case _:
             _log.error("web_call_broke", trace=trace_of(error))
-            info = ErrorInfo(reason=Reason.INTERNAL, domain=DOMAIN)
-            status = Status(code=Code.INTERNAL, message=INTERNAL)
-            status.details.add().Pack(info)
-            return problem_of(status)
+            return problem_of(internal_status())
 
 
 def _answers(channel: aio.Channel, file_bytes: int) -> Iterator[tuple[str, Template, Answer]]:

@@ -1,12 +1,11 @@
 """The request of a call, put together from the path, the query and the body of an HTTP request."""
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final
 from urllib.parse import parse_qsl
 
 from google.protobuf.descriptor import FieldDescriptor
-from google.protobuf.json_format import ParseDict, ParseError
 from google.protobuf.message import Message
 from pydantic import JsonValue
 from starlette.requests import Request
@@ -14,16 +13,14 @@ from starlette.requests import Request
 from parleyd.contract import limits
 from parleyd.contract.errors import InvalidRequest
 from parleyd.contract.field_errors import Code, Fault, in_order, quoted
-from parleyd.contract.text import clip
 from parleyd.rpc import fields
-from parleyd.rpc.threads import LOOP_BYTES
+from parleyd.rpc.threads import beside_if_large
 from parleyd.rpc.web.bindings import WHOLE, Binding
 from parleyd.rpc.web.json_bodies import json_object
-from parleyd.rpc.web.json_checks import check_json, unknown_key
+from parleyd.rpc.web.json_checks import read_json, unknown_key
 from parleyd.rpc.web.json_names import FieldPath, dotted_name, field_path, has_own_json
+from parleyd.rpc.web.json_replies import JSON
 from parleyd.rpc.web.problems import too_large
-
-JSON: Final = "application/json"
 
 _MASKS: Final = {"FieldMask", "Timestamp", "Duration"}
 """Messages whose JSON is a text, so that a query can hold them."""
@@ -41,9 +38,8 @@ async def read_request(binding: Binding, request: Request) -> Message:
     data = await body_of(request)
     query = parse_qsl(request.url.query, keep_blank_values=True)
     values: Sequence[str] = request.path_params["values"]
-    if len(data) <= LOOP_BYTES:
-        return _message(binding, request.headers, data, query, values)
-    return await asyncio.to_thread(_message, binding, request.headers, data, query, values)
+    work = partial(_message, binding, request.headers, data, query, values)
+    return await beside_if_large(len(data), work)
 
 
 async def body_of(request: Request) -> bytes:
@@ -89,15 +85,12 @@ def _read_body(binding: Binding, message: Message, headers: Mapping[str, str], d
     _check_headers(headers)
     content = json_object(data)
     if binding.body == WHOLE:
-        check_json(binding.method.input_type, content)
-        _fill(message, content)
+        read_json(message, content)
         return
-    inside = binding.method.input_type.fields_by_name[binding.body].message_type
-    assert inside, "`bindings` lets no other body pass"
+    # It is a message: `bindings` lets no other body pass.
     target: Message = getattr(message, binding.body)
     target.SetInParent()
-    check_json(inside, content)
-    _fill(target, content)
+    read_json(target, content)
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:
@@ -140,8 +133,7 @@ def _read_query(binding: Binding, message: Message, query: Sequence[tuple[str, s
         content: dict[str, JsonValue] = {leaf.json_name: values if leaf.is_repeated else values[0]}
         for field in reversed(path[:-1]):
             content = {field.json_name: content}
-        check_json(binding.method.input_type, content)
-        _fill(message, content)
+        read_json(message, content)
 
 
 def _is_free(binding: Binding, path: FieldPath) -> bool:
@@ -182,10 +174,7 @@ def _set_from_path(message: Message, variable: FieldPath, value: str) -> None:
         holder = getattr(holder, field.name)
     leaf = variable[-1]
     given = type(holder)()
-    assert leaf.containing_type, "it is no extension"
-    content: dict[str, JsonValue] = {leaf.json_name: _json_of_path(leaf, value)}
-    check_json(leaf.containing_type, content)
-    _fill(given, content)
+    read_json(given, {leaf.json_name: _json_of_path(leaf, value)})
     before, new = getattr(holder, leaf.name), getattr(given, leaf.name)
     if before not in (leaf.default_value, new):
         name = dotted_name(variable)
@@ -202,17 +191,6 @@ def _json_of_path(field: FieldDescriptor, text: str) -> JsonValue:
     if field.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
         return _BOOLEANS.get(text, text)
     return text
-
-
-def _fill(message: Message, content: dict[str, JsonValue]) -> None:
-    """Reads JSON that was checked into a message, beside what it holds already."""
-    try:
-        ParseDict(content, message)
-    except (ParseError, ValueError, TypeError, OverflowError, RecursionError) as error:
-        why = clip(" ".join(str(error).split()), 200)
-        raise _refused(
-            "", Code.INVALID_FORMAT, f"The request can't be read: {why}.", "Mend it."
-        ) from error
 
 
 def _refused(path: str, code: Code, message: str, fix: str) -> InvalidRequest:

@@ -1,6 +1,5 @@
 """Errors over HTTP: the status of each gRPC code, and one body for all (spec turns 8.1, 8.2)."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -8,17 +7,20 @@ from types import MappingProxyType
 from typing import Final
 
 from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import DecodeError
 from google.rpc.code_pb2 import Code
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
 from google.rpc.status_pb2 import Status
-from grpc import StatusCode
+from grpc import StatusCode, aio
 from pydantic import JsonValue
 from starlette.responses import Response
 
 from parley.v1.asks_pb2 import AskFieldErrors
 from parleyd.contract import limits
+from parleyd.contract.json import compact
 from parleyd.contract.reasons import Reason
 from parleyd.rpc.errors import DOMAIN, INTERNAL
+from parleyd.rpc.web.json_replies import json_response
 
 HTTP_STATUSES: Final[Mapping[StatusCode, int]] = {
     StatusCode.CANCELLED: 503,
@@ -74,7 +76,15 @@ _GRPCS_OWN: Final[Mapping[int, str]] = {
 """What is said in place of gRPC's own words, which tell of sockets and addresses."""
 
 _NAMES: Final = {code.value[0]: code for code in StatusCode}
-_HEADERS: Final = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+_STATUS: Final = "grpc-status-details-bin"
+_PHRASES: Final = {413: "Request Entity Too Large", 422: "Unprocessable Entity"}
+"""Statuses that a newer Python calls otherwise."""
+
+NOTHING_HERE: Final = "There is nothing at this path."
+TOO_LARGE: Final = (
+    f"A request may have at most {limits.RECEIVE_BYTES} bytes. Upload files beforehand, with "
+    "POST /v1/files:upload, and name them by their file_id."
+)
 
 
 @dataclass(frozen=True)
@@ -100,12 +110,7 @@ class Problem:
 
     def response(self) -> Response:
         """Returns the answer that tells it."""
-        return Response(
-            json.dumps(self.body, ensure_ascii=False, separators=(",", ":")).encode(),
-            status_code=self.status,
-            media_type="application/json",
-            headers={**_HEADERS, **self.headers},
-        )
+        return json_response(compact(self.body), self.status, self.headers)
 
 
 class HttpProblem(Exception):
@@ -121,18 +126,37 @@ class HttpProblem(Exception):
         super().__init__(message)
         number, _ = code.value
         told = problem_of(Status(code=number, message=message))
-        body = {**told.body, "title": status.phrase}
+        body = {**told.body, "title": phrase_of(status)}
         self.problem = Problem(status, body, {**told.headers, **headers})
+
+
+def nothing_here() -> HttpProblem:
+    """Returns the fault of a request to a path that there is not."""
+    return HttpProblem(HTTPStatus.NOT_FOUND, StatusCode.NOT_FOUND, NOTHING_HERE)
 
 
 def too_large() -> HttpProblem:
     """Returns the fault of a request over the size that the server takes."""
     return HttpProblem(
-        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        StatusCode.RESOURCE_EXHAUSTED,
-        f"A request may have at most {limits.RECEIVE_BYTES} bytes. Upload files beforehand, with "
-        "POST /v1/files:upload, and name them by their file_id.",
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE, StatusCode.RESOURCE_EXHAUSTED, TOO_LARGE
     )
+
+
+def phrase_of(http_status: int) -> str:
+    """Returns what an HTTP status is called, whichever Python is asked."""
+    return _PHRASES.get(http_status) or HTTPStatus(http_status).phrase
+
+
+def status_of_call(error: aio.AioRpcError) -> Status:
+    """Returns how a call ended, with its details where the server sent some."""
+    for key, value in error.trailing_metadata() or ():
+        if key == _STATUS and isinstance(value, bytes):
+            try:
+                return Status.FromString(value)
+            except DecodeError:
+                break
+    number, _ = error.code().value
+    return Status(code=number, message=error.details() or "")
 
 
 def problem_of(status: Status) -> Problem:
@@ -164,7 +188,7 @@ def problem_of(status: Status) -> Problem:
 def _title(code: StatusCode, reason: str, http_status: int) -> str:
     if reason == Reason.ASKS_DISABLED and code is StatusCode.INVALID_ARGUMENT:
         return TITLES[Reason.PROMPT_REQUIRED]
-    return HTTPStatus(http_status).phrase
+    return phrase_of(http_status)
 
 
 def _details(status: Status) -> list[JsonValue]:

@@ -8,15 +8,17 @@ refuses in the middle, is asked once more then.
 import re
 from base64 import b64decode
 from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from time import monotonic
+from typing import Final, Self
+from uuid import uuid4
 
 from google.rpc.error_details_pb2 import ErrorInfo
 from grpc import StatusCode, aio
 from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.types import Send
 from typing_extensions import override
 
@@ -25,11 +27,11 @@ from parleyd.contract.errors import FileTooLarge, InvalidRequest
 from parleyd.contract.field_errors import Code, quoted
 from parleyd.contract.reasons import Reason
 from parleyd.rpc import fields
+from parleyd.rpc.log import REQUEST_ID_KEY
 from parleyd.rpc.web.bindings import Template
-from parleyd.rpc.web.connect_errors import status_of_call
 from parleyd.rpc.web.forwarding import Metadata, metadata_of, timeout_of, while_here
-from parleyd.rpc.web.json_calls import json_of
-from parleyd.rpc.web.json_requests import JSON
+from parleyd.rpc.web.json_replies import json_of, json_response
+from parleyd.rpc.web.problems import status_of_call
 
 UPLOADS: Final = Template("/v1/files:upload")
 """Where files are uploaded."""
@@ -72,29 +74,29 @@ class Upload:
             AioRpcError: The server refuses.
             ClientDisconnect: The client left.
         """
-        metadata, seconds = metadata_of(request), timeout_of(request)
+        way = _Way.of(request)
         _check_type(request.headers)
         if _declared(request.headers) > self._cap + FORM_BYTES:
             raise FileTooLarge(self._cap)
-        await self._ask_leave(metadata)
+        await self._ask_leave(way)
         form = await _form_of(request, self._cap)
         try:
             file, header = _read_form(form)
             if header.size_bytes > self._cap:
                 raise FileTooLarge(self._cap)
-            work = partial(self._answer, header, file, metadata, seconds, request, send)
+            work = partial(self._answer, header, file, way, request, send)
             await while_here(request.receive, work)
         finally:
             await form.close()
 
-    async def _ask_leave(self, metadata: Metadata) -> None:
+    async def _ask_leave(self, way: "_Way") -> None:
         """Begins an upload that has nothing in it, to hear whether the caller may upload at all.
 
         Raises:
             AioRpcError: Something else is wrong than that.
         """
         try:
-            await self._call(_nothing(), metadata=metadata)
+            await self._call(_nothing(), metadata=way.metadata, timeout=way.seconds)
         except aio.AioRpcError as error:
             if _reason(error) != Reason.INVALID_REQUEST:
                 raise
@@ -103,19 +105,15 @@ class Upload:
         self,
         header: pb.FileHeader,
         file: UploadFile,
-        metadata: Metadata,
-        seconds: float | None,
+        way: "_Way",
         request: Request,
         send: Send,
     ) -> None:
-        told = await self._uploaded(header, file, metadata, seconds)
-        response = Response(
-            json_of(told).encode(), media_type=JSON, headers={"cache-control": "no-store"}
-        )
-        await response(request.scope, request.receive, send)
+        told = json_of(await self._uploaded(header, file, way))
+        await json_response(told)(request.scope, request.receive, send)
 
     async def _uploaded(
-        self, header: pb.FileHeader, file: UploadFile, metadata: Metadata, seconds: float | None
+        self, header: pb.FileHeader, file: UploadFile, way: "_Way"
     ) -> pb.UploadFileResponse:
         """Sends a file on, and once more where grpc lost what the server says of it.
 
@@ -123,7 +121,7 @@ class Upload:
         """
         for tries in range(STATUS_TRIES, 0, -1):
             await file.seek(0)
-            call = self._call(_pieces(header, file), metadata=metadata, timeout=seconds)
+            call = self._call(_pieces(header, file), metadata=way.metadata, timeout=way.seconds)
             try:
                 return await call
             except aio.AioRpcError as failed:
@@ -132,6 +130,33 @@ class Upload:
             finally:
                 call.cancel()
         raise AssertionError("the last try returns or raises")
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How all calls of one upload go on: what goes with them, and when they have to be over."""
+
+    metadata: Metadata
+    end: float | None
+    """By the monotonic clock; None where the client gave no time."""
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """Returns the way of a request, which has begun. Without an id it gets one.
+
+        Raises:
+            InvalidRequest: The client's wish is no number of milliseconds.
+        """
+        metadata, seconds = metadata_of(request), timeout_of(request)
+        if all(name != REQUEST_ID_KEY for name, _ in metadata):
+            # The lines of the log are told to be of one upload by it.
+            metadata += ((REQUEST_ID_KEY, str(uuid4())),)
+        return cls(metadata, None if seconds is None else monotonic() + seconds)
+
+    @property
+    def seconds(self) -> float | None:
+        """Returns the seconds that are left."""
+        return None if self.end is None else max(self.end - monotonic(), 0)
 
 
 class _Form(MultiPartParser):

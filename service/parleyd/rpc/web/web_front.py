@@ -2,28 +2,27 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from http import HTTPStatus
 from typing import Final
 
-from grpc import StatusCode, aio
+from grpc import aio
 from starlette.routing import Router
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from parleyd.contract import limits
 from parleyd.rpc.server import Serving
 from parleyd.rpc.tls import Tls
 from parleyd.rpc.web.connect_front import connect_routes
+from parleyd.rpc.web.forwarding import with_addresses
 from parleyd.rpc.web.json_front import json_routes
 from parleyd.rpc.web.playground import Playground, playground_routes
 from parleyd.rpc.web.private_socket import private_socket
-from parleyd.rpc.web.problems import HttpProblem
+from parleyd.rpc.web.problems import nothing_here
 from parleyd.rpc.web.web_server import WebServer
 
 CHANNEL_OPTIONS: Final = (
     # What our own server sends is let through, whatever its size is.
     ("grpc.max_receive_message_length", -1),
 )
-NOTHING_HERE: Final = "There is nothing at this path."
 
 
 @asynccontextmanager
@@ -58,7 +57,7 @@ def web_app(
     *,
     file_bytes: int = limits.FILE_BYTES,
     playground: Playground | None = None,
-) -> Router:
+) -> ASGIApp:
     """Returns the ASGI app, which calls the gRPC server behind `channel`.
 
     It needs no lifespan, and keeps nothing between two requests.
@@ -66,7 +65,7 @@ def web_app(
     Raises:
         OSError: The playground is not built.
     """
-    return Router(
+    router = Router(
         [
             *connect_routes(channel),
             *json_routes(channel, file_bytes=file_bytes),
@@ -75,9 +74,9 @@ def web_app(
         redirect_slashes=False,
         default=_nowhere,
     )
+    return with_addresses(router)
 
 
 async def _nowhere(scope: Scope, receive: Receive, send: Send) -> None:
     """Answers a request to a path that there is not."""
-    fault = HttpProblem(HTTPStatus.NOT_FOUND, StatusCode.NOT_FOUND, NOTHING_HERE)
-    await fault.problem.response()(scope, receive, send)
+    await nothing_here().problem.response()(scope, receive, send)
