@@ -41,8 +41,10 @@ demo: setup  ## plays the main job end to end and exits
 chat: setup  ## talks to the agent in this terminal
 	parleyd chat
 
+# Most tests wait more than they work, so several processes share them, a file each.
 test: setup  ## runs the whole suite
-	pytest
+	pytest -m "not alone" -n logical --maxprocesses 4 --dist loadfile
+	pytest -m alone
 
 lint: setup typescript-lint playground-lint  ## formatting, style, types, layers, protos
 	ruff format --check .
@@ -60,6 +62,7 @@ format: setup typescript-format playground-format  ## mends what lint can mend
 
 gen: setup typescript-gen kotlin-gen playground-gen  ## writes anew what comes of the protos, and the playground's page
 	cd clients && buf generate
+	python -m tools.ask_tools
 
 ifdef NODE
 typescript: $(NODE_MODULES)  ## installs what the TypeScript client is built with
@@ -125,6 +128,7 @@ bench: setup  ## prints what the README says about speed
 	python -m bench.answers
 	python -m bench.long_chains
 	python -m bench.pending_asks
+	python -m bench.action_tokens
 	python -m bench.idle_streams
 	python -m bench.takeover
 	python -m bench.start_up

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _VERBS: Final = ("get", "put", "post", "delete", "patch")
 _PARAMETER: Final = re.compile(r"\{([a-z_.]+)\}")
 _PROBLEM: Final = "Problem"
+_OPEN: Final = frozenset({"RedeemActionToken"})
+"""The methods that need no bearer token."""
 
 _ABOUT: Final = (
     "Lets an LLM agent stop in the middle of its turn, ask the person a typed question, and go on "
@@ -117,6 +119,8 @@ def _operation(
         "summary": first_sentence(comment),
         "description": comment,
     }
+    if method.name in _OPEN:
+        operation["security"] = []
     in_path = _PARAMETER.findall(binding.path)
     parameters: list[JsonValue] = [
         _parameter("path", _last(path), _field_at(schemas, method.input_type, path))
@@ -149,7 +153,7 @@ _LAST_EVENT: Final[dict[str, JsonValue]] = {
     "in": "header",
     "description": "Is the id of the last event received: what came after it is sent. It counts "
     "before `afterSequence`.",
-    "schema": {"type": "string", "pattern": "^[0-9]{1,9}$"},
+    "schema": {"type": "string", "pattern": "^[0-9]{1,10}$"},
 }
 
 

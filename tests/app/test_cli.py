@@ -39,7 +39,7 @@ async def test_help_is_quick_because_it_loads_nothing_heavy() -> None:
 async def test_help_names_the_commands(tmp_path: Path) -> None:
     ended = await run("--help", env=environment(tmp_path))
     assert ended.code == 0
-    for command in ("serve", "migrate", "token", "demo", "chat", "asks"):
+    for command in ("serve", "migrate", "token", "demo", "chat", "asks", "notices"):
         assert command in ended.out
 
 

@@ -72,6 +72,25 @@ class PlayedTurns(TurnServiceServicer):
     ) -> pb.RunBlockActionResponse:
         raise NotImplementedError
 
+    @override
+    async def WatchPendingAsks(
+        self, request: pb.WatchPendingAsksRequest, context: Any
+    ) -> AsyncGenerator[pb.WatchPendingAsksResponse, None]:
+        raise NotImplementedError
+        yield
+
+    @override
+    async def CreateActionToken(
+        self, request: pb.CreateActionTokenRequest, context: Any
+    ) -> pb.CreateActionTokenResponse:
+        raise NotImplementedError
+
+    @override
+    async def RedeemActionToken(
+        self, request: pb.RedeemActionTokenRequest, context: Any
+    ) -> pb.RedeemActionTokenResponse:
+        raise NotImplementedError
+
     async def _play(self, context: Any) -> AsyncGenerator[pb.TurnEvent | None, None]:
         for said in next(self._plays):
             match said:

@@ -144,6 +144,8 @@ def test_what_changes_something_is_not_repeatable_without_an_id() -> None:
     }
     changing = {name for name, repeatable in methods.items() if not repeatable}
     assert changing == {
+        "AskService.CancelAsk",
+        "AskService.CreateAsk",
         "BlockGenerationService.GenerateBlocks",
         "ConversationService.CreateConversation",
         "ConversationService.DeleteConversation",
@@ -152,6 +154,8 @@ def test_what_changes_something_is_not_repeatable_without_an_id() -> None:
         "FileService.CreateFileUrl",
         "FileService.DeleteFile",
         "FileService.UploadFile",
+        "TurnService.CreateActionToken",
+        "TurnService.RedeemActionToken",
         "TurnService.RunBlockAction",
         "TurnService.StreamTurn",
         "TurnService.Turn",

@@ -72,7 +72,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("code", "make"), CASES, ids=lambda value: str(value)[:30])
+@pytest.mark.parametrize(("code", "make"), CASES, ids=[code for code, _ in CASES])
 def test_a_code_is_given_with_a_message_and_a_fix_of_one_sentence_each(
     code: Code, make: Callable[[], Sequence[FieldError]]
 ) -> None:

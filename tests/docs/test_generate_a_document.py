@@ -17,7 +17,7 @@ from parleyd.models.demo import DemoModel
 from parleyd.models.script import Text
 from parleyd.models.scripted import in_turn
 from parleyd.rpc.auth import SERVICE_AUDIENCE
-from parleyd.rpc.callers import INTERNAL_SCOPES
+from parleyd.rpc.callers import INTERNAL
 from tests.app.processes import environment, run
 from tests.docs.pages import codes_in
 from tests.rpc.wire import HOUR
@@ -81,7 +81,10 @@ async def test_the_command_makes_a_token_like_that_of_the_page(tmp_path: Path) -
     ended = await run(*arguments, env=environment(tmp_path))
     assert ended.out.strip()
     claims = json.loads(CLAIMS)
-    assert (claims["aud"], claims["scope"]) == (SERVICE_AUDIENCE, *INTERNAL_SCOPES.values())
+    assert (claims["aud"], claims["scope"]) == (
+        SERVICE_AUDIENCE,
+        INTERNAL["parley.v1.BlockGenerationService"].scope,
+    )
 
 
 @pytest.mark.parametrize("row", range(4))

@@ -40,7 +40,12 @@ def test_the_page_of_settings_lists_every_setting_with_its_default() -> None:
                 assert shown == f"`{', '.join(Settings().jwt_algorithms)}`"
             case tuple() if name in LISTS:
                 assert shown == "none"
-            case dict() if name in {"approval_wordings", "mcp_servers"}:
+            case dict() if name in {
+                "approval_wordings",
+                "ask_ttl_seconds",
+                "approval_ttl_seconds",
+                "mcp_servers",
+            }:
                 assert shown == "none"
             case str() | int() as value:
                 assert shown == f"`{value}`", name

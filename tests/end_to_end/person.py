@@ -185,12 +185,7 @@ class Person:
 
     async def upload(self, filename: str, mime_type: str, data: bytes, **facts: Any) -> File:
         """Uploads a file in small chunks; `facts` are more of its header."""
-        header = files_pb2.FileHeader(filename=filename, mime_type=mime_type, **facts)
-        pieces = [data[start : start + CHUNK] for start in range(0, len(data), CHUNK)]
-        requests = [
-            files_pb2.UploadFileRequest(header=header),
-            *(files_pb2.UploadFileRequest(chunk=piece) for piece in pieces),
-        ]
+        requests = upload_requests(filename, mime_type, data, **facts)
         return (await self.client.files.UploadFile(iter(requests))).file
 
     async def download(self, file_id: str) -> tuple[File, bytes]:
@@ -245,6 +240,18 @@ class Person:
     async def pending(self) -> list[turns_pb2.PendingAsk]:
         response = await self.client.turns.ListPendingAsks(turns_pb2.ListPendingAsksRequest())
         return list(response.pending_asks)
+
+
+def upload_requests(
+    filename: str, mime_type: str, data: bytes, **facts: Any
+) -> list[files_pb2.UploadFileRequest]:
+    """Returns an upload in small chunks; `facts` are more of its header."""
+    header = files_pb2.FileHeader(filename=filename, mime_type=mime_type, **facts)
+    pieces = [data[start : start + CHUNK] for start in range(0, len(data), CHUNK)]
+    return [
+        files_pb2.UploadFileRequest(header=header),
+        *(files_pb2.UploadFileRequest(chunk=piece) for piece in pieces),
+    ]
 
 
 async def refused(call: Any) -> grpc.aio.AioRpcError:

@@ -28,6 +28,8 @@ from tests.server import StartServer
 from tests.standard_asks import PLAN
 from tests.standard_tools import StandardTools, look_up
 
+pytestmark = pytest.mark.alone
+
 SEED = 20_260_131
 MANY = 10_000
 CONVERSATIONS = 20

@@ -1,7 +1,9 @@
 """How often a turn makes the database commit (spec turns 3.5, 15.1)."""
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import text
@@ -10,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from parleyd.models.script import Fail, ScriptedStep, Text
 from parleyd.models.scripted import in_turn
 from parleyd.turns.request_log import LoggedRequest, RequestLog
+from tests.end_to_end.asking_service import asking_service, empty_conversation
 from tests.end_to_end.person import Person, accept, refused
 from tests.server import StartServer
 from tests.standard_asks import PLAN_ID, ask_plan, ask_region
@@ -171,3 +174,51 @@ async def test_p8_what_is_refused_takes_none(
             await refused(attempt)
 
     assert await fewest(engine, lambda: paused(noor, ""), play) == 0
+
+
+@pytest.mark.parametrize("ttl", [None, timedelta(minutes=5)], ids=["for good", "for a time"])
+async def test_x1_asking_answering_and_withdrawing_for_a_service_is_one_commit_each(
+    start_server: StartServer, engine: AsyncEngine, ttl: timedelta | None
+) -> None:
+    server = await start_server(in_turn(), wrap_log=NoLog)
+    noor, service = await server.person(), await asking_service(server)
+
+    async def prepare() -> tuple[str, str]:
+        return await empty_conversation(noor), ""
+
+    async def prepare_asked() -> tuple[str, str]:
+        ask = await service.ask(await empty_conversation(noor), ttl=ttl)
+        return ask.conversation_id, ask.tool_call_id
+
+    async def prepare_withdrawal() -> tuple[str, str]:
+        ask = await service.ask(await empty_conversation(noor), ttl=ttl)
+        return ask.conversation_id, ask.ask_id
+
+    async def ask(own: str, _: str) -> None:
+        await service.ask(own, ttl=ttl, request_id=str(uuid4()))
+
+    async def answer(own: str, tool_call_id: str) -> None:
+        await noor.press(own, tool_call_id, "option:team")
+
+    async def withdraw(_: str, ask_id: str) -> None:
+        await service.cancel(ask_id)
+
+    assert await fewest(engine, prepare, ask) == 1
+    assert await fewest(engine, prepare_asked, answer) == 1
+    assert await fewest(engine, prepare_withdrawal, withdraw) == 1
+
+
+async def test_an_ask_for_a_time_takes_no_more_commits_than_one_for_good(
+    start_server: StartServer, engine: AsyncEngine
+) -> None:
+    server = await start_server(
+        in_turn(*[[ask_plan()], [ask_region()]] * TIMES),
+        wrap_log=NoLog,
+        ask_ttl_seconds={"choice": 300},
+    )
+    noor = await server.person()
+
+    async def play(own: str, _: str) -> None:
+        await noor.answer(own, PLAN_ID, accept("team"))
+
+    assert await fewest(engine, lambda: paused(noor, ""), play) == 2

@@ -9,6 +9,7 @@ from typing import Literal
 from uuid import uuid4
 
 import grpc
+import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -28,6 +29,8 @@ from tests.end_to_end.leftovers import (
 from tests.end_to_end.person import Person
 from tests.server import Server, StartServer
 from tests.standard_tools import StandardTools, look_up
+
+pytestmark = pytest.mark.alone
 
 TURNS = 200
 SEED = 20_260_131

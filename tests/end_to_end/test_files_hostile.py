@@ -12,7 +12,6 @@ from grpc import StatusCode
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from parley import error_of
 from parley.v1 import asks_pb2
 from parleyd.models.scripted import in_turn
 from parleyd.turns.model import MediaShown, TextShown
@@ -27,9 +26,9 @@ from tests.end_to_end.files_kept import (
 )
 from tests.end_to_end.hostile import EMPTY, GIF_WITH_SCRIPT, HTML, NOT_TAKEN, UNTRUE
 from tests.end_to_end.kinds_asked import ASK_ID, NOTES, PNG
-from tests.end_to_end.person import refused
 from tests.end_to_end.shown import SCAN, last_outcome
 from tests.end_to_end.waiting import wait_on
+from tests.refused_uploads import refused_file
 from tests.server import StartServer
 
 NAMES = {
@@ -62,10 +61,10 @@ async def test_bc_075_a_declared_type_of_an_answered_file_is_not_trusted(
 async def test_bc_075_a_declared_type_of_an_upload_is_not_trusted(
     start_server: StartServer, engine: AsyncEngine, tmp_path: Path
 ) -> None:
-    noor = await (await start_server(in_turn())).person()
+    server = await start_server(in_turn())
     told: dict[str, tuple[StatusCode, str]] = {}
     for name, untrue in {**UNTRUE, **EMPTY, **NOT_TAKEN}.items():
-        error = error_of(await refused(noor.upload(*untrue)))
+        error = await refused_file(server, *untrue)
         told[name] = error.code, error.reason
     assert told == {
         **dict.fromkeys(UNTRUE, (StatusCode.INVALID_ARGUMENT, "MIME_MISMATCH")),
@@ -239,7 +238,7 @@ async def test_a_name_that_is_too_long_is_refused(
     name = "a" * length
     answer = files(file("a.png", "image/png", PNG), file(name, "image/png", PNG))
     assert await waiting.faults_of(answer) == [(f"{SECOND}.filename", "TOO_LONG")]
-    error = error_of(await refused(waiting.noor.upload(name, "image/png", PNG)))
+    error = await refused_file(waiting.server, name, "image/png", PNG)
     assert (error.reason, [fault.path for fault in error.fields]) == (
         "INVALID_REQUEST",
         ["filename"],

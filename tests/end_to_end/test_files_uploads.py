@@ -1,8 +1,7 @@
 """Uploads to the whole service: their limits, their owners, and the sweep (spec turns 11.2)."""
 
-import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -31,6 +30,7 @@ from tests.end_to_end.kinds_asked import ASK_ID, NOTES, PNG
 from tests.end_to_end.person import CHUNK, Person, refused
 from tests.end_to_end.shown import last_outcome
 from tests.end_to_end.waiting import wait_on
+from tests.refused_uploads import refused_file, refused_upload
 from tests.server import StartServer
 
 DEADLINE = 30
@@ -41,10 +41,9 @@ async def test_fi7_an_upload_over_the_cap_stops_while_the_client_still_writes(
     start_server: StartServer, engine: AsyncEngine, tmp_path: Path
 ) -> None:
     server = await start_server(in_turn(), file_bytes=200_000)
-    noor = await server.person()
     sent = 0
 
-    async def endless() -> AsyncIterator[files_pb2.UploadFileRequest]:
+    def endless() -> Iterator[files_pb2.UploadFileRequest]:
         nonlocal sent
         header = files_pb2.FileHeader(filename="a.txt", mime_type="text/plain")
         yield files_pb2.UploadFileRequest(header=header)
@@ -52,12 +51,9 @@ async def test_fi7_an_upload_over_the_cap_stops_while_the_client_still_writes(
             sent += CHUNK
             yield files_pb2.UploadFileRequest(chunk=b"a" * CHUNK)
 
-    async with asyncio.timeout(DEADLINE):
-        error = await refused(noor.client.files.UploadFile(endless()))
+    told = await refused_upload(server.address, server.token(), endless())
 
-    assert error.code() == StatusCode.RESOURCE_EXHAUSTED
-    told = error_of(error)
-    assert told.reason == "FILE_TOO_LARGE"
+    assert (told.code, told.reason) == (StatusCode.RESOURCE_EXHAUSTED, "FILE_TOO_LARGE")
     assert told.metadata == {"limit": "200000", "http_status": "413"}
     assert sent < 64 * 1024 * 1024
     assert (objects(tmp_path), await file_rows(engine)) == ([], 0)
@@ -69,7 +65,7 @@ async def test_fi7_an_upload_may_have_the_cap_and_not_one_byte_more(
     server = await start_server(in_turn(), file_bytes=CHUNK)
     noor = await server.person()
     for facts in ({}, {"size_bytes": CHUNK + 1}):
-        told = error_of(await refused(noor.upload("a.txt", "text/plain", b"a" * (CHUNK + 1))))
+        told = await refused_file(server, "a.txt", "text/plain", b"a" * (CHUNK + 1), **facts)
         assert (told.code, told.reason) == (StatusCode.RESOURCE_EXHAUSTED, "FILE_TOO_LARGE"), facts
     assert (objects(tmp_path), await file_rows(engine)) == ([], 0)
     whole = await noor.upload("a.txt", "text/plain", b"a" * CHUNK, size_bytes=CHUNK)
@@ -80,8 +76,7 @@ async def test_fi7_an_upload_may_have_the_cap_and_not_one_byte_more(
 async def test_fi7_a_disallowed_type_is_an_invalid_argument(
     start_server: StartServer, engine: AsyncEngine, tmp_path: Path
 ) -> None:
-    noor = await (await start_server(in_turn())).person()
-    told = error_of(await refused(noor.upload("a.zip", "application/zip", b"PK\3\4")))
+    told = await refused_file(await start_server(in_turn()), "a.zip", "application/zip", b"PK\3\4")
     assert (told.code, told.reason) == (StatusCode.INVALID_ARGUMENT, "FILE_TYPE_NOT_ALLOWED")
     assert [fault.path for fault in told.fields] == ["mimeType"]
     assert (objects(tmp_path), await file_rows(engine)) == ([], 0)
@@ -98,18 +93,14 @@ async def test_fi7_uploads_that_are_off_refuse_uploads_and_attachments_alike(
         turns_pb2.Attachment(type=turns_pb2.Attachment.TYPE_IMAGE, mime_type="image/png", data=PNG),
         turns_pb2.Attachment(type=turns_pb2.Attachment.TYPE_IMAGE, file_id=scan.file_id),
     ]
-    for call in (
-        noor.upload("scan.png", "image/png", PNG),
-        *(
-            noor.play(
-                turns_pb2.StreamTurnRequest(
-                    prompt=turns_pb2.PromptInput(text="See", attachments=[each])
-                )
-            )
-            for each in attachments
-        ),
+    prompts = [turns_pb2.PromptInput(text="See", attachments=[each]) for each in attachments]
+    for told in (
+        await refused_file(waiting.server, "scan.png", "image/png", PNG),
+        *[
+            error_of(await refused(noor.play(turns_pb2.StreamTurnRequest(prompt=each))))
+            for each in prompts
+        ],
     ):
-        told = error_of(await refused(call))
         assert (told.code, told.reason) == (StatusCode.PERMISSION_DENIED, "UPLOADS_DISABLED")
     assert (len(objects(tmp_path)), await file_rows(engine)) == (1, 1)
     assert len(await noor.conversations()) == 1
@@ -123,16 +114,19 @@ async def test_fi7_uploads_that_are_off_refuse_uploads_and_attachments_alike(
 async def test_fi3_without_a_store_nothing_about_files_is_implemented(
     start_server: StartServer,
 ) -> None:
-    noor = await (await start_server(in_turn(), **WITHOUT_A_STORE)).person()
-    calls: list[Call] = [
-        lambda who: who.upload("scan.png", "image/png", PNG),
-        lambda who: who.download(NO_FILE),
-        lambda who: who.delete_file(NO_FILE),
-        lambda who: who.client.files.GetFile(files_pb2.GetFileRequest(file_id=NO_FILE)),
-        lambda who: who.client.files.CreateFileUrl(files_pb2.CreateFileUrlRequest(file_id=NO_FILE)),
+    server = await start_server(in_turn(), **WITHOUT_A_STORE)
+    noor = await server.person()
+    of_files = noor.client.files
+    calls: list[Awaitable[object]] = [
+        noor.download(NO_FILE),
+        noor.delete_file(NO_FILE),
+        of_files.GetFile(files_pb2.GetFileRequest(file_id=NO_FILE)),
+        of_files.CreateFileUrl(files_pb2.CreateFileUrlRequest(file_id=NO_FILE)),
     ]
-    for call in calls:
-        told = error_of(await refused(call(noor)))
+    for told in (
+        await refused_file(server, "scan.png", "image/png", PNG),
+        *[error_of(await refused(call)) for call in calls],
+    ):
         assert (told.code, told.reason) == (StatusCode.UNIMPLEMENTED, "FILES_DISABLED")
 
 
@@ -197,8 +191,8 @@ async def test_a_repeated_upload_is_one_file_that_an_answer_may_name(
     ]
     assert first == again
     assert (len(objects(tmp_path)), await file_rows(engine)) == (1, 1)
-    other = refused(waiting.noor.upload("b.txt", "text/plain", NOTES, request_id=request_id))
-    assert error_of(await other).reason == "REQUEST_ID_REUSED"
+    other = await refused_file(waiting.server, "b.txt", "text/plain", NOTES, request_id=request_id)
+    assert other.reason == "REQUEST_ID_REUSED"
     assert (len(objects(tmp_path)), await file_rows(engine)) == (1, 1)
 
 
@@ -206,10 +200,11 @@ async def test_a_store_that_takes_nothing_is_unavailable_and_the_upload_works_la
     start_server: StartServer, engine: AsyncEngine, tmp_path: Path
 ) -> None:
     watched = WatchedBytes()
-    noor = await (await start_server(in_turn(), wrap_bytes=watched.around)).person()
+    server = await start_server(in_turn(), wrap_bytes=watched.around)
+    noor = await server.person()
     watched.puts_left = 0
-    error = await refused(noor.upload("scan.png", "image/png", PNG))
-    assert error.code() == StatusCode.UNAVAILABLE
+    error = await refused_file(server, "scan.png", "image/png", PNG)
+    assert error.code is StatusCode.UNAVAILABLE
     assert (objects(tmp_path), await file_rows(engine)) == ([], 0)
     watched.puts_left = None
     assert (await noor.upload("scan.png", "image/png", PNG)).size_bytes == len(PNG)

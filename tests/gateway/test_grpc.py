@@ -14,8 +14,9 @@ from parleyd.contract import limits
 from parleyd.models.script import Hold, Text
 from parleyd.models.scripted import by_progress, in_turn
 from tests.app.health import is_healthy
-from tests.end_to_end.person import Person, accept, refused
+from tests.end_to_end.person import Person, accept, refused, upload_requests
 from tests.gateway.conftest import StartGateway
+from tests.refused_uploads import refused_upload
 from tests.scripts import HELLO, SET_UP
 from tests.server import Server, StartServer
 from tests.standard_asks import ask_plan
@@ -140,14 +141,17 @@ async def test_a_message_over_the_limit_is_refused_by_name(
 
 
 async def test_an_upload_goes_through_as_it_comes(
-    start_server: StartServer, connect: Connect
+    start_server: StartServer, start_gateway: StartGateway
 ) -> None:
-    noor = await connect(await start_server(in_turn(), web=True))
+    server = await start_server(in_turn(), web=True)
+    address = str((await start_gateway(server)).address)
     data = b"a" * limits.FILE_BYTES
-    file = await noor.upload("notes.txt", "text/plain", data)
-    assert (await noor.download(file.file_id))[1] == data
-    error = await refused(noor.upload("notes.txt", "text/plain", data + b"a"))
-    assert parley.error_of(error).reason == "FILE_TOO_LARGE"
+    async with parley.connect(address, server.token()) as client:
+        noor = Person(client)
+        file = await noor.upload("notes.txt", "text/plain", data)
+        assert (await noor.download(file.file_id))[1] == data
+    large = upload_requests("notes.txt", "text/plain", data + b"a")
+    assert (await refused_upload(address, server.token(), large)).reason == "FILE_TOO_LARGE"
 
 
 async def test_without_a_server_calls_are_unavailable(start_gateway: StartGateway) -> None:

@@ -1,7 +1,7 @@
 """A real server of files with the real interceptors, over a real database and a folder."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,7 @@ from grpc import aio
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 import parley
+from parley.v1.files_pb2 import UploadFileRequest
 from parley.v1.files_pb2_grpc import add_FileServiceServicer_to_server
 from parleyd.app.development_key import ALGORITHM, AUDIENCE, ISSUER, DevelopmentKey
 from parleyd.app.ids import RandomIds
@@ -23,6 +24,7 @@ from parleyd.store.byte_stores import byte_store_of
 from parleyd.store.files import PostgresFileRows
 from parleyd.turns.file_store import StoreFailed
 from parleyd.turns.files import Files
+from tests.refused_uploads import refused_upload
 from tests.rpc.wire import HOUR
 
 
@@ -75,6 +77,13 @@ class FileServer:
         """Returns a connection of somebody."""
         client = parley.connect(self.address, self.key.issue(subject, HOUR))
         return await self.stack.enter_async_context(client)
+
+    async def refusal(
+        self, requests: Iterable[UploadFileRequest], *, unfinished: bool = False
+    ) -> parley.ParleyError:
+        """Returns why an upload of Noor's is refused."""
+        token = self.key.issue("noor", HOUR)
+        return await refused_upload(self.address, token, requests, unfinished=unfinished)
 
 
 @asynccontextmanager

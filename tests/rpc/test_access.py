@@ -14,12 +14,14 @@ from parley.v1 import (
     conversations_pb2,
     datasets_pb2,
     files_pb2,
+    service_asks_pb2,
     turns_pb2,
 )
 from parley.v1.block_generation_pb2 import GenerateBlocksRequest
 from parleyd.models.script import Text
 from parleyd.models.scripted import in_turn
-from parleyd.rpc.callers import INTERNAL_SCOPES
+from parleyd.rpc.callers import INTERNAL as OF_SERVICES
+from parleyd.rpc.callers import SHARED
 from parleyd.rpc.server import SERVICES
 from tests.rpc.wire import HOUR, Wire
 from tests.server import Server, StartServer
@@ -38,19 +40,40 @@ METHODS: Final[list[MethodDescriptor]] = [
         datasets_pb2,
         ask_contract_pb2,
         block_generation_pb2,
+        service_asks_pb2,
     )
     for service in file.DESCRIPTOR.services_by_name.values()
     for method in service.methods
 ]
 
 
+OPEN: Final = "RedeemActionToken"
+"""Whoever has an action token may redeem it, whatever else they have."""
+
+
 def is_internal(method: MethodDescriptor) -> bool:
-    return method.containing_service.full_name in INTERNAL_SCOPES
+    return method.containing_service.full_name in OF_SERVICES
 
 
-def methods(*, internal: bool) -> Any:
-    chosen = [method for method in METHODS if is_internal(method) is internal]
+def path_of(method: MethodDescriptor) -> str:
+    return f"/{method.containing_service.full_name}/{method.name}"
+
+
+def scope_of(method: MethodDescriptor) -> str:
+    """Returns the scope with which a service may call a method that it may call."""
+    access = SHARED.get(path_of(method)) or OF_SERVICES[method.containing_service.full_name]
+    assert access.scope
+    return access.scope
+
+
+def named(chosen: list[MethodDescriptor]) -> Any:
     return pytest.mark.parametrize("method", chosen, ids=lambda method: method.name)
+
+
+CLOSED: Final = [method for method in METHODS if method.name != OPEN]
+INTERNAL_METHODS: Final = [method for method in CLOSED if is_internal(method)]
+SHARED_METHODS: Final = [method for method in CLOSED if path_of(method) in SHARED]
+PEOPLES: Final = [method for method in CLOSED if method not in INTERNAL_METHODS + SHARED_METHODS]
 
 
 @pytest.fixture
@@ -70,7 +93,7 @@ def bearer(server: Server, **claims: object) -> Metadata:
 
 async def send(channel: aio.Channel, method: MethodDescriptor, metadata: Metadata) -> None:
     """Sends one empty message, and waits for a reply."""
-    path = f"/{method.containing_service.full_name}/{method.name}"
+    path = path_of(method)
     if method.client_streaming:
         await channel.stream_unary(path)(iter([b""]), metadata=metadata)
     elif method.server_streaming:
@@ -89,11 +112,16 @@ async def refusal(
 
 def test_every_method_that_is_served_is_looked_at_here() -> None:
     assert {method.containing_service.full_name for method in METHODS} == {*SERVICES}
-    assert INTERNAL_SCOPES.keys() <= {*SERVICES}
-    assert [method.name for method in METHODS if is_internal(method)] == ["GenerateBlocks"]
+    assert OF_SERVICES.keys() <= {*SERVICES}
+    assert {scope_of(method) for method in INTERNAL_METHODS} == {SCOPE, "asks.write"}
+    assert {method.name: scope_of(method) for method in SHARED_METHODS} == {
+        "CreateActionToken": "asks.tokens",
+        "DownloadFile": "asks.write",
+    }
+    assert len(SHARED_METHODS) == len(SHARED)
 
 
-@methods(internal=False)
+@named(PEOPLES)
 async def test_what_is_for_people_is_refused_to_a_service(
     server: Server, channel: aio.Channel, method: MethodDescriptor
 ) -> None:
@@ -102,7 +130,7 @@ async def test_what_is_for_people_is_refused_to_a_service(
     assert "people" in error.message
 
 
-@methods(internal=True)
+@named(INTERNAL_METHODS)
 @pytest.mark.parametrize("claims", [{}, {"scope": SCOPE}], ids=["plain", "with the scope"])
 async def test_what_is_for_services_is_refused_to_a_person(
     server: Server, channel: aio.Channel, method: MethodDescriptor, claims: dict[str, str]
@@ -112,22 +140,30 @@ async def test_what_is_for_services_is_refused_to_a_person(
     assert error.metadata == {}
 
 
-@pytest.mark.parametrize(
-    "scope",
-    [None, "", "asks.write", "blocks.generat", "Blocks.Generate", f"{SCOPE},asks.write", [SCOPE]],
-    ids=["none", "empty", "another", "a part", "in capitals", "with commas", "a list"],
-)
-@methods(internal=True)
+@named(INTERNAL_METHODS + SHARED_METHODS)
 async def test_a_service_needs_the_scope(
-    server: Server, channel: aio.Channel, method: MethodDescriptor, scope: object
+    server: Server, channel: aio.Channel, method: MethodDescriptor
 ) -> None:
-    error = await refusal(channel, method, bearer(server, aud=INTERNAL, scope=scope))
-    assert (error.code, error.reason) == (StatusCode.PERMISSION_DENIED, "SCOPE_REQUIRED")
-    assert error.metadata == {"scope": SCOPE}
-    assert f"'{SCOPE}'" in error.message
+    scope = scope_of(method)
+    spoilt = [None, "", "asks.read", scope[:-1], scope.title(), f"{scope},asks.read", [scope]]
+    for claim in spoilt:
+        error = await refusal(channel, method, bearer(server, aud=INTERNAL, scope=claim))
+        assert (error.code, error.reason) == (StatusCode.PERMISSION_DENIED, "SCOPE_REQUIRED")
+        assert error.metadata == {"scope": scope}
+        assert f"'{scope}'" in error.message
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+@named(INTERNAL_METHODS + SHARED_METHODS)
+async def test_a_service_with_the_scope_gets_past_its_token(
+    server: Server, channel: aio.Channel, method: MethodDescriptor
+) -> None:
+    """What it sends is empty, which is another fault."""
+    who = bearer(server, aud=INTERNAL, scope=f"other {scope_of(method)}")
+    error = await refusal(channel, method, who)
+    assert error.code == StatusCode.INVALID_ARGUMENT
+
+
+@named(CLOSED)
 async def test_a_token_for_people_and_services_at_once_is_refused_by_every_method(
     server: Server, channel: aio.Channel, method: MethodDescriptor
 ) -> None:
@@ -138,7 +174,7 @@ async def test_a_token_for_people_and_services_at_once_is_refused_by_every_metho
         assert "either 'parley' or 'parley-internal'" in error.message
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+@named(CLOSED)
 async def test_every_method_needs_a_token(
     server: Server, channel: aio.Channel, method: MethodDescriptor
 ) -> None:

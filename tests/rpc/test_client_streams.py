@@ -1,16 +1,20 @@
 """Calls whose request is a stream: what stands around every call stands around these."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import Iterable, Iterator, Sequence
 
+import grpc
 import pytest
 from grpc import StatusCode, aio
 from structlog.testing import capture_logs
+from structlog.typing import EventDict
 
 import parley
+import parley.sync
 from parley.v1.files_pb2 import FileHeader, UploadFileRequest
 from parleyd.contract.errors import FileTooLarge
 from tests.clients.cutting_proxy import cutting_proxy
+from tests.refused_uploads import refused_upload
 from tests.rpc.wire import HOUR, Wire
 
 SOON = 10
@@ -18,24 +22,31 @@ HEADER = UploadFileRequest(header=FileHeader(filename="a.txt", mime_type="text/p
 CHUNK = UploadFileRequest(chunk=b"x" * 1000)
 
 
-async def endless() -> AsyncIterator[UploadFileRequest]:
+def endless() -> Iterator[UploadFileRequest]:
     """Yields an upload that has no end."""
     yield HEADER
     while True:
         yield UploadFileRequest(chunk=b"x" * 64 * 1024)
 
 
-async def failure(client: parley.Client, *requests: UploadFileRequest) -> parley.ParleyError:
-    """Returns how an upload ends."""
-    with pytest.raises(aio.AioRpcError) as raised:
-        await client.files.UploadFile(iter(requests))
-    return parley.error_of(raised.value)
+async def failure(
+    wire: Wire, requests: Iterable[UploadFileRequest], token: str = ""
+) -> parley.ParleyError:
+    """Returns how an upload fails; with a valid token of Ada's if none is given."""
+    return await refused_upload(wire.target, token or wire.key.issue("ada", HOUR), requests)
 
 
 async def until(*, of: Wire, pieces: int) -> None:
     """Waits until so many pieces have come."""
     async with asyncio.timeout(SOON):
         while of.files.pieces < pieces:
+            await asyncio.sleep(0.01)
+
+
+async def logged(lines: Sequence[EventDict]) -> None:
+    """Waits until the end of a call is in the log, which its client may hear of before."""
+    async with asyncio.timeout(SOON):
+        while not any(line["event"] == "call" for line in lines):
             await asyncio.sleep(0.01)
 
 
@@ -51,20 +62,22 @@ async def test_an_empty_stream_is_whole_too(wire: Wire) -> None:
 
 
 async def test_a_stream_without_a_valid_token_is_not_read(wire: Wire) -> None:
-    async with wire.client("nonsense") as client:
-        error = await failure(client, HEADER, CHUNK)
+    error = await failure(wire, [HEADER, CHUNK], "nonsense")
     assert (error.code, error.reason) == (StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED")
     assert wire.files.calls == 0
 
 
 async def test_bytes_in_a_stream_that_are_no_message_are_a_malformed_request(wire: Wire) -> None:
-    async with wire.client() as client:
-        raw: aio.StreamUnaryMultiCallable[bytes, bytes] = client.channel.stream_unary(
-            "/parley.v1.FileService/UploadFile"
-        )
-        with pytest.raises(aio.AioRpcError) as raised:
-            await raw(iter([CHUNK.SerializeToString(), b"\xff\xff\xff"]))
-    error = parley.error_of(raised.value)
+    def upload() -> parley.ParleyError:
+        with parley.sync.connect(wire.target, wire.key.issue("ada", HOUR)) as client:
+            raw: grpc.StreamUnaryMultiCallable[bytes, bytes] = client.channel.stream_unary(
+                "/parley.v1.FileService/UploadFile"
+            )
+            with pytest.raises(grpc.RpcError) as raised:
+                raw(iter([CHUNK.SerializeToString(), b"\xff\xff\xff"]), timeout=SOON)
+        return parley.error_of(raised.value)
+
+    error = await asyncio.to_thread(upload)
     assert (error.code, error.reason) == (StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST")
     assert (wire.files.pieces, wire.files.whole) == (1, 0)
 
@@ -76,10 +89,8 @@ async def test_an_error_reaches_a_client_that_goes_on_sending(wire: Wire) -> Non
 
     wire.files.act = act
     with capture_logs() as lines:
-        async with asyncio.timeout(SOON), wire.client() as client:
-            with pytest.raises(aio.AioRpcError) as raised:
-                await client.files.UploadFile(endless())
-    error = parley.error_of(raised.value)
+        error = await failure(wire, endless())
+        await logged(lines)
     assert (error.code, error.reason) == (StatusCode.RESOURCE_EXHAUSTED, "FILE_TOO_LARGE")
     assert error.metadata == {"limit": "1000", "http_status": "413"}
     assert wire.files.pieces == 3
@@ -94,8 +105,8 @@ async def test_the_unforeseen_in_a_stream_is_told_as_internal(wire: Wire) -> Non
 
     wire.files.act = act
     with capture_logs() as lines:
-        async with wire.client() as client:
-            told = await failure(client, HEADER)
+        told = await failure(wire, [HEADER])
+        await logged(lines)
     assert (told.code, told.reason) == (StatusCode.INTERNAL, "INTERNAL")
     assert "secret" not in str(lines)
 

@@ -14,6 +14,7 @@ from parley.v1 import files_pb2 as pb
 from parleyd.contract import limits
 from parleyd.contract.file_types import FILE_TYPES
 from parleyd.models.scripted import in_turn
+from tests.refused_uploads import refused_upload
 from tests.rpc.file_calls import (
     CAP,
     NO_FILE,
@@ -79,7 +80,7 @@ async def test_a_repeat_with_its_request_id_is_the_first_file(
     first, second = await upload(uploader, *once), await upload(uploader, *once)
     assert first == second
     assert len(file_server.store.objects()) == 1
-    error = await failure(uploader.files.UploadFile(iter([once[0], chunk(b"Another file.")])))
+    error = await file_server.refusal([once[0], chunk(b"Another file.")])
     assert (error.code, error.reason) == (StatusCode.ALREADY_EXISTS, "REQUEST_ID_REUSED")
     assert len(file_server.store.objects()) == 1
 
@@ -177,14 +178,14 @@ async def test_bytes_that_are_gone_are_no_file(
 
 async def test_nobody_without_a_token_is_served(file_server: FileServer) -> None:
     async with parley.connect(file_server.address, "nonsense") as stranger:
-        for call in (
-            stranger.files.UploadFile(iter([header(), chunk(NOTES)])),
-            stranger.files.GetFile(pb.GetFileRequest(file_id=NO_FILE)),
-            downloaded(stranger, NO_FILE),
-            stranger.files.CreateFileUrl(pb.CreateFileUrlRequest(file_id=NO_FILE)),
-            stranger.files.DeleteFile(pb.DeleteFileRequest(file_id=NO_FILE)),
+        for refusal in (
+            refused_upload(file_server.address, "nonsense", [header(), chunk(NOTES)]),
+            failure(stranger.files.GetFile(pb.GetFileRequest(file_id=NO_FILE))),
+            failure(downloaded(stranger, NO_FILE)),
+            failure(stranger.files.CreateFileUrl(pb.CreateFileUrlRequest(file_id=NO_FILE))),
+            failure(stranger.files.DeleteFile(pb.DeleteFileRequest(file_id=NO_FILE))),
         ):
-            assert (await failure(call)).code is StatusCode.UNAUTHENTICATED
+            assert (await refusal).code is StatusCode.UNAUTHENTICATED
     assert file_server.store.objects() == []
 
 
@@ -194,12 +195,12 @@ async def test_the_whole_service_keeps_files_as_its_settings_say(start_server: S
     file = await upload(client, header(), chunk(NOTES))
     _, *pieces = await downloaded(client, file.file_id)
     assert b"".join(piece.chunk for piece in pieces) == NOTES
-    error = await failure(client.files.UploadFile(iter([header(), chunk(b"x" * (CAP + 1))])))
+    large = [header(), chunk(b"x" * (CAP + 1))]
+    error = await refused_upload(server.address, server.token(), large)
     assert error.metadata["limit"] == str(CAP)
     for other, reason in (
         (await start_server(in_turn(), uploads=False), "UPLOADS_DISABLED"),
         (await start_server(in_turn(), file_store="none"), "FILES_DISABLED"),
     ):
-        client = (await other.person()).client
-        error = await failure(client.files.UploadFile(iter([header(), chunk(NOTES)])))
+        error = await refused_upload(other.address, other.token(), [header(), chunk(NOTES)])
         assert error.reason == reason

@@ -74,6 +74,7 @@ async def test_reflection_needs_no_token_and_shows_every_service(stranger: aio.C
         "parley.v1.DatasetService",
         "parley.v1.AskContractService",
         "parley.v1.BlockGenerationService",
+        "parley.v1.AskService",
         "grpc.health.v1.Health",
         "grpc.reflection.v1alpha.ServerReflection",
     }

@@ -2,11 +2,13 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Event
+from typing import Any
 from uuid import uuid4
 
+import grpc
 import pytest
 from grpc import StatusCode, aio
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -14,6 +16,7 @@ from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
 import parley
+import parley.sync
 from parley.v1 import files_pb2 as pb
 from parleyd.contract import limits
 from tests.clients.cutting_proxy import cutting_proxy
@@ -65,12 +68,11 @@ MALFORMED: dict[str, tuple[list[pb.UploadFileRequest], str, str]] = {
 async def test_a_malformed_upload_is_refused_and_leaves_nothing(
     engine: AsyncEngine,
     file_server: FileServer,
-    uploader: parley.Client,
     requests: list[pb.UploadFileRequest],
     path: str,
     code: str,
 ) -> None:
-    error = await failure(uploader.files.UploadFile(iter(requests)))
+    error = await file_server.refusal(requests)
     assert (error.code, error.reason) == (StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST")
     assert [(fault.path, fault.code) for fault in error.fields] == [(path, code)]
     assert all(fault.message and fault.fix for fault in error.fields)
@@ -95,14 +97,11 @@ TYPES: dict[str, tuple[str, bytes, str]] = {
 async def test_fi7_bytes_of_another_type_are_refused_and_leave_nothing(
     engine: AsyncEngine,
     file_server: FileServer,
-    uploader: parley.Client,
     mime_type: str,
     data: bytes,
     reason: str,
 ) -> None:
-    error = await failure(
-        uploader.files.UploadFile(iter([header(mime_type=mime_type), chunk(data)]))
-    )
+    error = await file_server.refusal([header(mime_type=mime_type), chunk(data)])
     assert (error.code, error.reason) == (StatusCode.INVALID_ARGUMENT, reason)
     assert [fault.path for fault in error.fields] == ["mimeType"]
     assert (file_server.store.objects(), await file_rows(engine)) == ([], 0)
@@ -113,42 +112,36 @@ async def test_fi7_an_upload_may_have_the_cap_and_not_a_byte_more(
 ) -> None:
     file = await upload(uploader, header(), chunk(b"x" * (CAP - 1)), chunk(b"x"))
     assert file.size_bytes == CAP
-    error = await failure(
-        uploader.files.UploadFile(iter([header(), chunk(b"x" * (CAP - 1)), chunk(b"xx")]))
-    )
+    error = await file_server.refusal([header(), chunk(b"x" * (CAP - 1)), chunk(b"xx")])
     assert (error.code, error.reason) == (StatusCode.RESOURCE_EXHAUSTED, "FILE_TOO_LARGE")
     assert error.metadata == {"limit": str(CAP), "http_status": "413"}
     assert (len(file_server.store.objects()), await file_rows(engine)) == (1, 1)
 
 
 async def test_fi7_an_upload_over_the_cap_is_ended_while_the_client_still_sends(
-    engine: AsyncEngine, file_server: FileServer, uploader: parley.Client
+    engine: AsyncEngine, file_server: FileServer
 ) -> None:
-    async def endless() -> AsyncIterator[pb.UploadFileRequest]:
+    def endless() -> Iterator[pb.UploadFileRequest]:
         yield header()
         while True:
             yield chunk(b"x" * 64 * 1024)
 
-    error = await failure(uploader.files.UploadFile(endless()))
+    error = await file_server.refusal(endless())
     assert (error.code, error.reason) == (StatusCode.RESOURCE_EXHAUSTED, "FILE_TOO_LARGE")
     assert (file_server.store.objects(), await file_rows(engine)) == ([], 0)
 
 
 async def test_a_size_over_the_cap_is_refused_before_a_byte_is_read(
-    uploader: parley.Client,
+    file_server: FileServer,
 ) -> None:
-    call = uploader.files.UploadFile()
-    await call.write(header(size_bytes=CAP + 1))  # and nothing more
-    error = await failure(call)
+    error = await file_server.refusal([header(size_bytes=CAP + 1)], unfinished=True)
     assert (error.code, error.reason) == (StatusCode.RESOURCE_EXHAUSTED, "FILE_TOO_LARGE")
 
 
 async def test_a_type_that_is_not_taken_is_refused_before_a_byte_is_read(
-    uploader: parley.Client,
+    file_server: FileServer,
 ) -> None:
-    call = uploader.files.UploadFile()
-    await call.write(header(mime_type="application/zip"))
-    error = await failure(call)
+    error = await file_server.refusal([header(mime_type="application/zip")], unfinished=True)
     assert (error.code, error.reason) == (StatusCode.INVALID_ARGUMENT, "FILE_TYPE_NOT_ALLOWED")
 
 
@@ -159,7 +152,7 @@ async def test_fi7_uploads_that_are_off_are_refused_and_files_are_still_read(
         file = await upload(await server.client(), header(), chunk(NOTES))
     async with serving_files(engine, tmp_path, uploads=False) as server:
         noor = await server.client()
-        error = await failure(noor.files.UploadFile(iter([header(), chunk(NOTES)])))
+        error = await server.refusal([header(), chunk(NOTES)])
         assert (error.code, error.reason) == (StatusCode.PERMISSION_DENIED, "UPLOADS_DISABLED")
         assert len(await downloaded(noor, file.file_id)) == 2
 
@@ -169,14 +162,14 @@ async def test_fi3_a_deployment_without_a_store_has_none_of_it(
 ) -> None:
     async with serving_files(engine, tmp_path, kept=False) as server:
         noor = await server.client()
-        for call in (
-            noor.files.UploadFile(iter([header(), chunk(NOTES)])),
-            noor.files.GetFile(pb.GetFileRequest(file_id="nonsense")),
-            downloaded(noor, NO_FILE),
-            noor.files.CreateFileUrl(pb.CreateFileUrlRequest(file_id=NO_FILE)),
-            noor.files.DeleteFile(pb.DeleteFileRequest(file_id=NO_FILE)),
+        for refusal in (
+            server.refusal([header(), chunk(NOTES)]),
+            failure(noor.files.GetFile(pb.GetFileRequest(file_id="nonsense"))),
+            failure(downloaded(noor, NO_FILE)),
+            failure(noor.files.CreateFileUrl(pb.CreateFileUrlRequest(file_id=NO_FILE))),
+            failure(noor.files.DeleteFile(pb.DeleteFileRequest(file_id=NO_FILE))),
         ):
-            error = await failure(call)
+            error = await refusal
             assert (error.code, error.reason) == (StatusCode.UNIMPLEMENTED, "FILES_DISABLED")
             assert error.metadata == {"http_status": "404"}
 
@@ -186,12 +179,12 @@ async def test_a_store_that_is_away_is_unavailable_and_nothing_is_stored(
 ) -> None:
     kept = await upload(uploader, header(), chunk(NOTES))
     file_server.store.away = True
-    for call in (
-        uploader.files.UploadFile(iter([header(), chunk(NOTES)])),
-        downloaded(uploader, kept.file_id),
-        uploader.files.CreateFileUrl(pb.CreateFileUrlRequest(file_id=kept.file_id)),
+    for refusal in (
+        file_server.refusal([header(), chunk(NOTES)]),
+        failure(downloaded(uploader, kept.file_id)),
+        failure(uploader.files.CreateFileUrl(pb.CreateFileUrlRequest(file_id=kept.file_id))),
     ):
-        error = await failure(call)
+        error = await refusal
         assert (error.code, error.reason) == (StatusCode.UNAVAILABLE, "UNAVAILABLE")
     assert (len(file_server.store.objects()), await file_rows(engine)) == (1, 1)
 
@@ -230,32 +223,37 @@ def _statuses(lines: Sequence[EventDict]) -> list[str]:
 
 async def test_an_upload_that_says_nothing_is_ended(engine: AsyncEngine, tmp_path: Path) -> None:
     async with serving_files(engine, tmp_path, silence_seconds=0.05) as server:
-        noor = await server.client()
         for said in ([], [header()], [header(), chunk(NOTES)]):
-            call = noor.files.UploadFile()
-            for request in said:
-                await call.write(request)
-            error = await failure(call)
+            error = await server.refusal(said, unfinished=True)
             assert (error.code, error.reason) == (StatusCode.UNAVAILABLE, "UNAVAILABLE")
         assert (server.store.objects(), await file_rows(engine)) == ([], 0)
 
 
 async def test_one_person_may_have_so_many_transfers_open(file_server: FileServer) -> None:
     noor, eve = await file_server.client(), await file_server.client("eve")
-    calls = [noor.files.UploadFile() for _ in range(limits.OWNER_TRANSFERS + 1)]
-    for call in calls:
-        with suppress(asyncio.InvalidStateError):  # one of them is refused already
-            await call.write(header())
-    ends = {asyncio.ensure_future(call.code()): call for call in calls}
-    (refused,), _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-    late = ends.pop(refused)
-    for call in (late, downloaded(noor, NO_FILE)):
-        error = await failure(call)
-        assert (error.code, error.reason) == (StatusCode.RESOURCE_EXHAUSTED, "RATE_LIMITED")
-        assert error.metadata == {"limit": str(limits.OWNER_TRANSFERS)}
-    assert (await upload(eve, header(), chunk(NOTES))).size_bytes == len(NOTES)
-    for call in ends.values():
-        await call.write(chunk(NOTES))
-        await call.done_writing()
-    assert {await end for end in ends} == {StatusCode.OK}
+    go, loop = Event(), asyncio.get_running_loop()
+    ends: asyncio.Queue[grpc.Future[pb.UploadFileResponse]] = asyncio.Queue()
+
+    def waiting() -> Iterator[pb.UploadFileRequest]:
+        yield header()
+        go.wait(SOON)
+        yield chunk(NOTES)
+
+    def ended(call: Any) -> None:
+        loop.call_soon_threadsafe(ends.put_nowait, call)
+
+    with parley.sync.connect(file_server.address, file_server.key.issue("noor", HOUR)) as client:
+        try:
+            for _ in range(limits.OWNER_TRANSFERS + 1):
+                client.files.UploadFile.future(waiting()).add_done_callback(ended)
+            refused = (await ends.get()).exception()
+            assert isinstance(refused, grpc.RpcError)
+            for error in (parley.error_of(refused), await failure(downloaded(noor, NO_FILE))):
+                assert (error.code, error.reason) == (StatusCode.RESOURCE_EXHAUSTED, "RATE_LIMITED")
+                assert error.metadata == {"limit": str(limits.OWNER_TRANSFERS)}
+            assert (await upload(eve, header(), chunk(NOTES))).size_bytes == len(NOTES)
+        finally:
+            go.set()
+        for _ in range(limits.OWNER_TRANSFERS):
+            assert (await ends.get()).result().file.size_bytes == len(NOTES)
     assert (await upload(noor, header(), chunk(NOTES))).size_bytes == len(NOTES)

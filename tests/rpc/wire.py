@@ -23,7 +23,7 @@ from parley.v1.files_pb2_grpc import FileServiceServicer, add_FileServiceService
 from parley.v1.turns_pb2_grpc import TurnServiceServicer, add_TurnServiceServicer_to_server
 from parleyd.app.development_key import ALGORITHM, AUDIENCE, ISSUER, DevelopmentKey
 from parleyd.rpc.ask_contract import AskContractServicer
-from parleyd.rpc.auth import Authenticator, caller
+from parleyd.rpc.auth import Authenticator, calling_owner
 from parleyd.rpc.keys import Keys
 from parleyd.rpc.open_calls import OpenCalls
 from parleyd.rpc.server import OPTIONS, Serving, interceptors
@@ -31,9 +31,11 @@ from parleyd.rpc.server import OPTIONS, Serving, interceptors
 HOUR = timedelta(hours=1)
 
 Act = Callable[[], Awaitable[None]]
+Begin = Callable[[Any], Awaitable[None]]
+"""Is given the call."""
 
 
-async def _nothing() -> None:
+async def _nothing(context: Any = None) -> None:
     pass
 
 
@@ -66,7 +68,7 @@ class ActingServicer(TurnServiceServicer):
     async def Turn(self, request: turns_pb2.TurnRequest, context: Any) -> turns_pb2.TurnResponse:
         self.calls += 1
         await self.act()
-        return turns_pb2.TurnResponse(result=turns_pb2.TurnResult(text=caller()))
+        return turns_pb2.TurnResponse(result=turns_pb2.TurnResult(text=calling_owner()))
 
     @override
     async def StreamTurn(
@@ -75,7 +77,7 @@ class ActingServicer(TurnServiceServicer):
         self.calls += 1
         yield turns_pb2.StreamTurnResponse(event=turns_pb2.TurnEvent(sequence=1))
         await self.act()
-        yield turns_pb2.StreamTurnResponse(event=turns_pb2.TurnEvent(turn_id=caller()))
+        yield turns_pb2.StreamTurnResponse(event=turns_pb2.TurnEvent(turn_id=calling_owner()))
 
     @override
     async def WatchTurn(
@@ -83,7 +85,7 @@ class ActingServicer(TurnServiceServicer):
     ) -> AsyncGenerator[turns_pb2.WatchTurnResponse, None]:
         self.calls += 1
         await self.act()
-        yield turns_pb2.WatchTurnResponse(event=turns_pb2.TurnEvent(turn_id=caller()))
+        yield turns_pb2.WatchTurnResponse(event=turns_pb2.TurnEvent(turn_id=calling_owner()))
 
     @override
     async def GetTurn(
@@ -91,7 +93,7 @@ class ActingServicer(TurnServiceServicer):
     ) -> turns_pb2.GetTurnResponse:
         self.calls += 1
         await self.act()
-        return turns_pb2.GetTurnResponse(turn=turns_pb2.Turn(turn_id=caller()))
+        return turns_pb2.GetTurnResponse(turn=turns_pb2.Turn(turn_id=calling_owner()))
 
     @override
     async def ListPendingAsks(
@@ -106,11 +108,34 @@ class ActingServicer(TurnServiceServicer):
     ) -> turns_pb2.RunBlockActionResponse:
         raise NotImplementedError
 
+    @override
+    async def WatchPendingAsks(
+        self, request: turns_pb2.WatchPendingAsksRequest, context: Any
+    ) -> AsyncGenerator[turns_pb2.WatchPendingAsksResponse, None]:
+        raise NotImplementedError
+        yield
+
+    @override
+    async def CreateActionToken(
+        self, request: turns_pb2.CreateActionTokenRequest, context: Any
+    ) -> turns_pb2.CreateActionTokenResponse:
+        raise NotImplementedError
+
+    @override
+    async def RedeemActionToken(
+        self, request: turns_pb2.RedeemActionTokenRequest, context: Any
+    ) -> turns_pb2.RedeemActionTokenResponse:
+        raise NotImplementedError
+
 
 class ActingFileServicer(FileServiceServicer):
-    """Takes uploads, answers with the caller's name and what came, and does `act` at each piece."""
+    """Takes uploads, answers with the caller's name and what came, and does `act` at each piece.
+
+    Does `begin` at the beginning of each.
+    """
 
     def __init__(self) -> None:
+        self.begin: Begin = _nothing
         self.act: Act = _nothing
         self.calls = 0
         self.pieces = 0
@@ -122,13 +147,16 @@ class ActingFileServicer(FileServiceServicer):
         self, request_iterator: AsyncIterator[files_pb2.UploadFileRequest], context: Any
     ) -> files_pb2.UploadFileResponse:
         self.calls += 1
+        await self.begin(context)
         size = 0
         async for request in request_iterator:
             self.pieces += 1
             size += len(request.chunk)
             await self.act()
         self.whole += 1
-        return files_pb2.UploadFileResponse(file=files_pb2.File(filename=caller(), size_bytes=size))
+        return files_pb2.UploadFileResponse(
+            file=files_pb2.File(filename=calling_owner(), size_bytes=size)
+        )
 
     @override
     async def GetFile(
@@ -173,6 +201,9 @@ class CountedIds:
 
     def approval_id(self) -> str:
         return f"apr_{next(self._numbers)}"
+
+    def secret(self) -> str:
+        return f"secret_{next(self._numbers)}"
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from parleyd.contract.turns import TurnError
 from parleyd.store import notifications
 from parleyd.store.leases import PostgresLeaseStore
 from parleyd.store.notifications import Listener
-from tests.store.chat import Chat, ask, step
+from parleyd.turns.pending_feeds import owner_hash
+from tests.store.chat import OWNER, Chat, ask, step
 from tests.store.tool_calls import RESULT, called, die, place, start, starts, step_of
 
 ERROR = TurnError(reason=Reason.MODEL_ERROR, message="The model could not answer.")
@@ -33,11 +34,15 @@ class Heard:
     """What a listener told, in order."""
 
     turns: list[UUID] = field(default_factory=list[UUID])
+    asks: list[tuple[str, UUID, int]] = field(default_factory=list[tuple[str, UUID, int]])
     leases: int = 0
     connections: int = 0
 
     def on_turn(self, turn_id: UUID) -> None:
         self.turns.append(turn_id)
+
+    def on_ask(self, owner_hash: str, ask_id: UUID, revision: int) -> None:
+        self.asks.append((owner_hash, ask_id, revision))
 
     def on_lease(self) -> None:
         self.leases += 1
@@ -57,7 +62,7 @@ async def until(condition: Callable[[], bool], seconds: float = 5) -> None:
 async def listening(url: str) -> AsyncGenerator[Heard]:
     """Yields what a listener hears from when it is connected on."""
     heard = Heard()
-    listener = Listener(url, heard.on_turn, heard.on_lease, heard.on_reconnect)
+    listener = Listener(url, heard.on_turn, heard.on_ask, heard.on_lease, heard.on_reconnect)
     task = asyncio.create_task(listener.run())
     try:
         await until(lambda: heard.connections == 1)
@@ -169,13 +174,46 @@ async def test_a_lease_that_is_given_back_is_heard_of(chat: Chat, database_url: 
         assert heard.leases == 1
 
 
-async def test_what_is_no_turn_is_not_passed_on(chat: Chat, database_url: str) -> None:
+async def test_what_is_no_turn_and_no_ask_is_not_passed_on(chat: Chat, database_url: str) -> None:
     async with listening(database_url) as heard:
-        for payload in ("", ":", "4", "turn:1", "\u00e9" * 100):
+        short = ("", ":", "4", "turn:1", "a:b:c", f"a:{uuid4()}", f"a:{uuid4()}:b")
+        for payload in (*short, "\u00e9" * 100):
             await _notify(chat, "turn_events", payload)
+            await _notify(chat, "asks", payload)
 
         assert await _marker(chat, heard) == []
+        assert heard.asks == []
         assert heard.connections == 1
+
+
+async def test_an_ask_is_heard_of_when_it_comes_and_when_it_goes(
+    chat: Chat, database_url: str
+) -> None:
+    hashed = owner_hash(OWNER)
+    async with listening(database_url) as heard:
+        turn = await chat.prompt()
+        conversation = turn.lease.conversation_id
+        await chat.pause(turn, ask("call_plan"), ask("call_other"))
+        asked = await chat.ask_named(conversation, "call_plan")
+        await _marker(chat, heard)
+        # The other one lost the slot: it has never waited.
+        assert heard.asks == [(hashed, asked.id, 1)]
+
+        await chat.answer(conversation, "call_plan")
+        await _marker(chat, heard)
+        assert heard.asks[1:] == [(hashed, asked.id, 2)]
+
+        waiting = await chat.waiting()
+        other = await chat.ask_named(waiting, "call_plan")
+        await chat.prompt("Something else", waiting)
+        await _marker(chat, heard)
+        assert heard.asks[2:] == [(hashed, other.id, 1), (hashed, other.id, 2)]
+
+        deleted = await chat.waiting()
+        third = await chat.ask_named(deleted, "call_plan")
+        await chat.conversations.delete_conversation(OWNER, deleted)
+        await _marker(chat, heard)
+        assert heard.asks[4:] == [(hashed, third.id, 1), (hashed, third.id, 2)]
 
 
 async def test_a_listener_survives_the_end_of_its_connection(chat: Chat, database_url: str) -> None:
@@ -277,7 +315,11 @@ async def test_a_listener_waits_for_a_database_that_is_not_there_yet(database_ur
     elsewhere = urlencode({"host": str(folder), "port": where["port"][0]})
     heard = Heard()
     listener = Listener(
-        parts._replace(query=elsewhere).geturl(), heard.on_turn, heard.on_lease, heard.on_reconnect
+        parts._replace(query=elsewhere).geturl(),
+        heard.on_turn,
+        heard.on_ask,
+        heard.on_lease,
+        heard.on_reconnect,
     )
     with capture_logs() as logs:
         task = asyncio.create_task(listener.run())

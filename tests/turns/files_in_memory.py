@@ -140,6 +140,9 @@ class MemoryFileRows:
             if file_id in self.files and self.files[file_id].owner == owner
         }
 
+    async def find_answered_file(self, service: str, file_id: UUID) -> File | None:
+        raise NotImplementedError
+
     async def delete_file(self, owner: str, file_id: UUID) -> File:
         if file_id not in self.files:
             raise FileNotFound(file_id)

@@ -219,6 +219,9 @@ class RandomIds:
     def approval_id(self) -> str:
         return f"apr_{uuid4()}"
 
+    def secret(self) -> str:
+        return f"secret_{uuid4()}"
+
 
 def deployment(store: MemoryStore, leases: MemoryLeases, options: TurnOptions) -> Deployment:
     """Returns the parts of a process whose model has nothing to say."""

@@ -38,6 +38,9 @@ class CountedIds:
     def approval_id(self) -> str:
         raise AssertionError("an approval gets its id when it is asked for")
 
+    def secret(self) -> str:
+        raise AssertionError("a call needs no secret")
+
     def ulid(self) -> str:
         raise AssertionError("calls keep no files")
 

@@ -22,6 +22,7 @@ from parley.v1.block_generation_pb2_grpc import BlockGenerationServiceStub
 from parley.v1.conversations_pb2_grpc import ConversationServiceStub
 from parley.v1.datasets_pb2_grpc import DatasetServiceStub
 from parley.v1.files_pb2_grpc import FileServiceStub
+from parley.v1.service_asks_pb2_grpc import AskServiceStub
 from parley.v1.turns_pb2_grpc import TurnServiceStub
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from parley.v1.conversations_pb2_grpc import ConversationServiceAsyncStub
     from parley.v1.datasets_pb2_grpc import DatasetServiceAsyncStub
     from parley.v1.files_pb2_grpc import FileServiceAsyncStub
+    from parley.v1.service_asks_pb2_grpc import AskServiceAsyncStub
     from parley.v1.turns_pb2_grpc import TurnServiceAsyncStub
 
 Token: TypeAlias = str | Callable[[], str | Awaitable[str]]
@@ -66,6 +68,7 @@ class Client:
         self.files: FileServiceAsyncStub = FileServiceStub(channel)
         self.datasets: DatasetServiceAsyncStub = DatasetServiceStub(channel)
         self.contract: AskContractServiceAsyncStub = AskContractServiceStub(channel)
+        self.asks: AskServiceAsyncStub = AskServiceStub(channel)
         self.generation: BlockGenerationServiceAsyncStub = BlockGenerationServiceStub(channel)
 
     async def close(self) -> None:

@@ -16,6 +16,7 @@ import { BlockGenerationService } from "./gen/parley/v1/block_generation_pb.js";
 import { ConversationService } from "./gen/parley/v1/conversations_pb.js";
 import { DatasetService } from "./gen/parley/v1/datasets_pb.js";
 import { FileService } from "./gen/parley/v1/files_pb.js";
+import { AskService } from "./gen/parley/v1/service_asks_pb.js";
 import { TurnService } from "./gen/parley/v1/turns_pb.js";
 import { pause } from "./pauses.js";
 
@@ -49,6 +50,7 @@ export function clientOf(transport: Transport) {
     files: createClient(FileService, transport),
     datasets: createClient(DatasetService, transport),
     contract: createClient(AskContractService, transport),
+    asks: createClient(AskService, transport),
     generation: createClient(BlockGenerationService, transport),
   };
 }

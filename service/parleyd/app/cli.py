@@ -17,6 +17,7 @@ from parleyd.app.asks.commands import commands as asks
 from parleyd.app.blocks.commands import commands as blocks
 from parleyd.app.faults import CommandFailed, ConfigurationError
 from parleyd.app.gateway.commands import gateway
+from parleyd.app.notifier.commands import commands as notices
 
 app = typer.Typer(
     name="parleyd",
@@ -27,6 +28,7 @@ app = typer.Typer(
 )
 app.add_typer(asks)
 app.add_typer(blocks)
+app.add_typer(notices)
 app.command()(gateway)
 
 _SPAN: Final = re.compile(r"([1-9][0-9]{0,5})([smhd])")

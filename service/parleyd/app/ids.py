@@ -1,5 +1,6 @@
 """Ids from the operating system's randomness."""
 
+import secrets
 from uuid import UUID, uuid4
 
 from ulid import ULID
@@ -23,3 +24,7 @@ class RandomIds:
     def approval_id(self) -> str:
         """Returns a fresh public id of an approval, `apr_<ulid>`."""
         return f"apr_{self.ulid()}"
+
+    def secret(self) -> str:
+        """Returns a fresh secret of 256 random bits, as base64 for URLs spells it."""
+        return secrets.token_urlsafe(32)

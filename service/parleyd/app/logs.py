@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from structlog.typing import ExcInfo, Processor
 
 LOUD_LIBRARIES = (
-    *("alembic", "asyncio", "google_genai", "httpx", "httpx2", "sqlalchemy"),
+    *("alembic", "asyncio", "google_genai", "httpx", "httpx2", "httpcore2", "sqlalchemy"),
     *("mcp", "client"),  # the second is what the SDK of MCP calls its client
 )
 """Speak from a warning on; some of them would otherwise repeat what people wrote."""

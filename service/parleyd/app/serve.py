@@ -2,6 +2,8 @@
 
 import asyncio
 import sys
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 import structlog
 import uvloop
@@ -9,12 +11,13 @@ import uvloop
 from parleyd.app.allocator import give_large_blocks_back
 from parleyd.app.faults import CommandFailed
 from parleyd.app.garbage import spare_what_stays
-from parleyd.app.gateway.envoy import Envoy
-from parleyd.app.gateway.running import gateway_before, stopped
 from parleyd.app.identity import DEVELOPER, TOKEN_LIFETIME, development_token
 from parleyd.app.settings import Settings
 from parleyd.app.signals import told_to_stop
 from parleyd.app.wiring import RunningService, whole_service
+
+if TYPE_CHECKING:
+    from parleyd.app.gateway.envoy import Envoy
 
 log = structlog.stdlib.get_logger()
 
@@ -39,17 +42,16 @@ def serve(settings: Settings) -> None:
 async def _serve(settings: Settings) -> None:
     give_large_blocks_back()
     with told_to_stop() as stop:
-        async with (
-            whole_service(settings) as service,
-            gateway_before(service, settings) as gateway,
-        ):
+        async with AsyncExitStack() as stack:
+            service = await stack.enter_async_context(whole_service(settings))
+            gateway = await _gateway(settings, service, stack) if settings.gateway else None
             if not (settings.database_url or settings.development):
                 log.warning(
                     "own_database", hint="set PARLEY_DATABASE_URL to a server you look after"
                 )
             spare_what_stays()
             _announce(settings, service, gateway)
-            fault = await stopped(stop, gateway)
+            fault = await _stopped(stop, gateway)
             log.info("stopping")
             # The gateway stays until everybody has heard through it that the service stops.
             await service.stop()
@@ -57,7 +59,23 @@ async def _serve(settings: Settings) -> None:
                 raise fault
 
 
-def _announce(settings: Settings, service: RunningService, gateway: Envoy | None) -> None:
+async def _gateway(settings: Settings, service: RunningService, stack: AsyncExitStack) -> "Envoy":
+    from parleyd.app.gateway.running import gateway_before  # noqa: PLC0415 - for a gateway alone
+
+    return await stack.enter_async_context(gateway_before(service, settings))
+
+
+async def _stopped(stop: asyncio.Event, gateway: "Envoy | None") -> CommandFailed | None:
+    """Waits until we are told to stop, or until a gateway has ended: then returns that fault."""
+    if gateway is None:
+        await stop.wait()
+        return None
+    from parleyd.app.gateway.running import stopped  # noqa: PLC0415 - for a gateway alone
+
+    return await stopped(stop, gateway)
+
+
+def _announce(settings: Settings, service: RunningService, gateway: "Envoy | None") -> None:
     lines = [f"Parley listens on {service.address}."]
     web = None
     if gateway:

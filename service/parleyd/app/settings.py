@@ -6,6 +6,7 @@
 import json
 import os
 import re
+from collections.abc import Mapping
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -18,6 +19,7 @@ from pydantic import (
     Field,
     FilePath,
     SecretStr,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -26,13 +28,25 @@ from pydantic_settings import (
 )
 
 from parleyd.app.gateway.settings import ANY_ORIGIN, GatewaySettings
+from parleyd.app.notifier.settings import WebhookSettings
 from parleyd.app.tls_settings import TlsSettings
+from parleyd.app.token_settings import TokenSettings
 from parleyd.contract import limits
 from parleyd.contract.asks.ask import AskKind
 from parleyd.contract.asks.kinds import ASK_KINDS
 from parleyd.contract.datasets.checks import ROWS
 from parleyd.rpc.auth import ALGORITHMS, SERVICE_AUDIENCE
 from parleyd.tools import McpServer
+
+AskSeconds = Annotated[float, Field(ge=limits.ASK_SECONDS_MIN, le=limits.ASK_SECONDS_MAX)]
+"""How long an ask may wait that does not wait for good."""
+
+_TABLES: Mapping[str, str] = {
+    "approval_wordings": '{"tool": "module:function"}',
+    "ask_ttl_seconds": '{"confirm": 3600}',
+    "approval_ttl_seconds": '{"tool": 3600}',
+}
+"""What the tables look like in a variable."""
 
 _SERVER_NAME = re.compile("[A-Za-z_][A-Za-z0-9_-]{0,31}")
 PREFIX = "PARLEY_"
@@ -62,7 +76,7 @@ def default_data_dir() -> Path:
     return Path(data_home).expanduser() / "parley"
 
 
-class Settings(GatewaySettings, TlsSettings, BaseModel):
+class Settings(GatewaySettings, TlsSettings, TokenSettings, WebhookSettings, BaseModel):
     """What a deployment decides, whole and consistent.
 
     Built directly it reads no environment; `load_settings` does.
@@ -70,8 +84,6 @@ class Settings(GatewaySettings, TlsSettings, BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    environment: Literal["development", "production"] = "production"
-    """In development the service signs tokens itself and listens on this machine alone."""
     host: str = "127.0.0.1"
     port: int = Field(default=50051, ge=0, le=LAST_PORT)
     """0 picks a free port."""
@@ -111,6 +123,8 @@ class Settings(GatewaySettings, TlsSettings, BaseModel):
 
     asks: Annotated[tuple[AskKind, ...], NoDecode] = ASK_KINDS
     """The kinds of question the agent may ask; none switches asks off (spec turns 2)."""
+    ask_ttl_seconds: Annotated[dict[AskKind, AskSeconds], NoDecode] = {}
+    """How long a question of a kind waits; without, for good (spec turns 16.5)."""
     max_steps: int = Field(default=limits.TURN_STEPS, ge=1)
     system_prompt: str | None = None
     system_prompt_hook: str | None = Field(default=None, min_length=1)
@@ -127,6 +141,8 @@ class Settings(GatewaySettings, TlsSettings, BaseModel):
     """MCP servers by name, whose tools the agent may call. In a variable: JSON."""
     approval_wordings: Annotated[dict[str, str], NoDecode] = {}
     """`module:function` by the name of the tool whose approvals it words."""
+    approval_ttl_seconds: Annotated[dict[str, AskSeconds], NoDecode] = {}
+    """How long the approvals of a tool wait, by its name; without, for good."""
 
     file_store: str | None = Field(default=None, min_length=1)
     """Where files are kept: a folder or the URL of a bucket; `none` keeps none.
@@ -167,11 +183,6 @@ class Settings(GatewaySettings, TlsSettings, BaseModel):
     """Unset: lines for people in development, JSON elsewhere."""
 
     @property
-    def development(self) -> bool:
-        """Tells whether this is somebody's own machine."""
-        return self.environment == "development"
-
-    @property
     def own_web_port(self) -> int:
         """The port of the web front; 0 where a free one is to be picked."""
         if self.web_port is not None:
@@ -210,16 +221,17 @@ class Settings(GatewaySettings, TlsSettings, BaseModel):
             return tuple(item.strip() for item in value.split(",") if item.strip())
         return value
 
-    @field_validator("approval_wordings", mode="before")
+    @field_validator("approval_wordings", "ask_ttl_seconds", "approval_ttl_seconds", mode="before")
     @classmethod
-    def _read_table(cls, value: object) -> object:
+    def _read_table(cls, value: object, info: ValidationInfo) -> object:
         """Reads a table as a variable spells it, as JSON."""
         if not isinstance(value, str):
             return value
         try:
             return json.loads(value)
         except ValueError as error:
-            raise ValueError('it has to be JSON, like {"tool": "module:function"}') from error
+            example = _TABLES[info.field_name or ""]
+            raise ValueError(f"it has to be JSON, like {example}") from error
 
     @field_validator("mcp_servers", mode="before")
     @classmethod

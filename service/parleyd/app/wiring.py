@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import structlog
 
@@ -18,33 +18,40 @@ from parleyd.app.faults import ConfigurationError
 from parleyd.app.identity import authenticator_of
 from parleyd.app.ids import RandomIds
 from parleyd.app.listening import Listening, listening
-from parleyd.app.settings import DEMO_MODEL, GEMINI_MODEL, Settings
+from parleyd.app.model_choice import model_of_key, models_of
+from parleyd.app.notifier.notifying import notifying
+from parleyd.app.settings import Settings
+from parleyd.app.turn_options import options_of, warn_of_idle_wordings
 from parleyd.contract import limits
-from parleyd.contract.blocks.options import BlockOptions
+from parleyd.contract.errors import Unavailable
 from parleyd.models.demo import DemoModel
+from parleyd.rpc.action_tokens import ActionTokenCalls
 from parleyd.rpc.auth import Authenticator
+from parleyd.rpc.redemptions import RedemptionLimit
 from parleyd.rpc.server import build_server
+from parleyd.store.action_tokens import PostgresActionTokenStore
 from parleyd.store.byte_stores import StoreUnusable, byte_store_of
 from parleyd.store.conversations import PostgresConversationStore
 from parleyd.store.datasets import PostgresDatasets
 from parleyd.store.engine import create_engine
 from parleyd.store.files import PostgresFileRows
+from parleyd.store.lapses import PostgresLapseStore
 from parleyd.store.leases import PostgresLeaseStore
+from parleyd.store.notices import PostgresNoticeStore
 from parleyd.store.notifications import Listener
+from parleyd.store.pending_asks import PostgresPendingReader
 from parleyd.store.reading import PostgresTurnReader
 from parleyd.store.requests import PostgresRequestLog
 from parleyd.store.retention import clear_old_rows
+from parleyd.store.service_asks import PostgresServiceAskStore
 from parleyd.store.todos import PostgresTodos
 from parleyd.store.turns import PostgresTurnStore
 from parleyd.tools import (
     ToolsUnusable,
-    load_approval_wordings,
-    load_host_actions,
-    load_prompt_hook,
-    load_request_tools,
-    load_tools,
     mcp_tools,
 )
+from parleyd.turns.action_tokens import ActionTokens
+from parleyd.turns.ask_news import AskNews
 from parleyd.turns.block_actions import BlockActions
 from parleyd.turns.block_generation import BlockWriter
 from parleyd.turns.chain_memory import ChainMemory
@@ -53,12 +60,15 @@ from parleyd.turns.deployment import Deployment
 from parleyd.turns.file_store import ByteStore, FileRows
 from parleyd.turns.files import Files
 from parleyd.turns.followers import Followers
+from parleyd.turns.lapses import Lapses
 from parleyd.turns.leases import Leases
 from parleyd.turns.model import Model
-from parleyd.turns.options import BlockReplies, TurnLimits, TurnOptions
+from parleyd.turns.pending_watch import PendingWatch
 from parleyd.turns.ports import Ids, TurnStore
 from parleyd.turns.request_log import RequestLog
 from parleyd.turns.rounds import rounds
+from parleyd.turns.runner import STOPPING
+from parleyd.turns.service_asks import ServiceAsks
 from parleyd.turns.tools import ApprovalWording, HostTool, RequestTools
 from parleyd.turns.turns import Turns
 
@@ -66,7 +76,6 @@ STOP_SECONDS: Final = limits.STOP_SECONDS + 5.0
 """How long running turns may take to be handed over when the service stops, tools included."""
 CLEARING_SECONDS: Final = 600
 """How often old rows are cleared, and files swept."""
-DEMO_PAUSE_SECONDS: Final = 0.02
 
 log = structlog.stdlib.get_logger()
 
@@ -94,11 +103,15 @@ class Replacements:
 class RunningService:
     """A service that answers at `address`, `host:port`, and over HTTP at `web_address`, if any."""
 
-    def __init__(self, listening: Listening, turns: Turns) -> None:
+    def __init__(
+        self, listening: Listening, turns: Turns, news: AskNews, pending: PendingWatch
+    ) -> None:
         self.address = listening.address
         self.web_address = listening.web_address
         self._listening = listening
         self._turns = turns
+        self._news = news
+        self._pending = pending
 
     async def stop(self, seconds: float = STOP_SECONDS) -> None:
         """Refuses new calls, hands running turns over, and ends when it has, after `seconds`.
@@ -106,6 +119,8 @@ class RunningService:
         Whoever follows a turn is told to watch it elsewhere. A repeat changes nothing.
         """
         await self._listening.refuse_new_calls()
+        self._news.close(Unavailable(STOPPING))
+        self._pending.close(Unavailable(STOPPING))
         await asyncio.gather(self._listening.stop(seconds), self._turns.hand_over(seconds))
 
 
@@ -123,7 +138,13 @@ async def running_service(
         CommandFailed: The address can't be had.
     """
     instead = replacements or Replacements()
-    options = _options_of(settings, instead)
+    options = options_of(settings)
+    options = replace(
+        options,
+        tools={**options.tools, **instead.tools},
+        request_tools=instead.request_tools or options.request_tools,
+        approval_wordings={**options.approval_wordings, **instead.approval_wordings},
+    )
     authenticator = instead.authenticator or authenticator_of(settings)
     async with AsyncExitStack() as stack:
         engine = create_engine(database_url, pool_size=settings.pool_size)
@@ -135,10 +156,11 @@ async def running_service(
         ids, reader = RandomIds(), PostgresTurnReader(engine)
         files = _files_of(settings, PostgresFileRows(engine), ids, instead.wrap_bytes)
         datasets = _datasets_of(settings, PostgresDatasets(engine), ids)
-        followers = Followers(reader)
+        followers, news = Followers(reader), AskNews()
+        pending = PendingWatch(PostgresPendingReader(engine), streams=settings.owner_streams)
         model, title_model = instead.model, None
         if model is None:
-            model, title_model = _models_of(settings, stack)
+            model, title_model = models_of(settings, stack)
         if model is None:
             log.warning("no_model", hint="turns are refused; set GEMINI_API_KEY")
         try:
@@ -147,7 +169,7 @@ async def running_service(
             raise ConfigurationError(str(error)) from error
         if settings.mcp_servers:
             options = replace(options, remote_tools=remote_tools)
-        _warn_of_idle_wordings(options)
+        warn_of_idle_wordings(options)
         if isinstance(model, DemoModel):
             options = with_demo_actions(with_demo_tools(options, PostgresTodos(engine)))
         shared = Deployment(
@@ -157,7 +179,7 @@ async def running_service(
             request_log=instead.wrap_log(request_log),
             model=model,
             title_model=title_model or model,
-            model_of_key=instead.model_of_key or _model_of_key(settings),
+            model_of_key=instead.model_of_key or model_of_key(settings),
             ids=ids,
             options=options,
             holder=f"{socket.gethostname()}:{os.getpid()}:{uuid4()}",
@@ -167,13 +189,33 @@ async def running_service(
             datasets=datasets,
         )
         turns = Turns(shared)
-        leases = Leases(shared, turns)
+        leases, lapses = Leases(shared, turns), Lapses(PostgresLapseStore(engine))
+        tokens = ActionTokens(
+            PostgresActionTokenStore(engine),
+            turns,
+            ids,
+            destructive=settings.tokens_for_destructive_buttons,
+        )
+        notifier = await stack.enter_async_context(
+            notifying(settings, PostgresNoticeStore(engine), tokens)
+        )
 
         def reconnected() -> None:
             followers.wake_all()
+            news.wake_all()
+            pending.look_again()
+            if notifier:
+                notifier.look_again()
             leases.released.set()
 
-        listener = Listener(database_url, followers.hear, leases.released.set, reconnected)
+        def heard(owner_hash: str, ask_id: UUID, revision: int) -> None:
+            del revision
+            news.hear(ask_id)
+            pending.hear(owner_hash, ask_id)
+            if notifier:
+                notifier.hear(ask_id)
+
+        listener = Listener(database_url, followers.hear, heard, leases.released.set, reconnected)
 
         async def clear() -> None:
             await clear_old_rows(engine)
@@ -183,6 +225,7 @@ async def running_service(
         serving = await build_server(
             turns=turns,
             conversations=conversations,
+            pending=pending,
             block_actions=(
                 BlockActions(blocks, conversations, shared.request_log, options.limits)
                 if blocks
@@ -192,6 +235,14 @@ async def running_service(
             uploads=options.uploads,
             datasets=datasets,
             block_writer=BlockWriter(model, shared.request_log, options.limits),
+            service_asks=ServiceAsks(PostgresServiceAskStore(engine), news, ids, options),
+            action_tokens=ActionTokenCalls(
+                tokens,
+                RedemptionLimit(
+                    settings.redemptions_per_minute,
+                    trust_forwarded_for=settings.trust_forwarded_for,
+                ),
+            ),
             authenticator=authenticator,
             ids=ids,
         )
@@ -200,12 +251,14 @@ async def running_service(
         await stack.enter_async_context(
             _running(rounds("renew_leases", limits.HEARTBEAT_SECONDS, leases.renew))
         )
-        service = RunningService(here, turns)
+        service = RunningService(here, turns, news, pending)
         stack.push_async_callback(service.stop)
         for work in (
             listener.run(),
+            pending.run(),
             rounds("poll", limits.POLL_SECONDS, followers.poll),
             rounds("take_turns", limits.REAPER_SECONDS, leases.take_due, leases.released),
+            rounds("settle_lapses", limits.REAPER_SECONDS, lapses.settle_due),
             rounds("clear_old_rows", CLEARING_SECONDS, clear),
             *([rounds("sweep_files", CLEARING_SECONDS, files.sweep)] if files else []),
         ):
@@ -242,39 +295,6 @@ async def _running(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
             await task
 
 
-def _options_of(settings: Settings, instead: Replacements) -> TurnOptions:
-    asks_on = bool(settings.asks)
-    try:
-        tools = load_tools(settings.tools, asks_on=asks_on)
-        request_tools = settings.request_tools and load_request_tools(settings.request_tools)
-        hook = settings.system_prompt_hook and load_prompt_hook(settings.system_prompt_hook)
-        wordings = load_approval_wordings(settings.approval_wordings)
-        blocks = _blocks_of(settings)
-    except ToolsUnusable as error:
-        raise ConfigurationError(str(error)) from error
-    return TurnOptions(
-        ask_kinds=settings.asks,
-        max_steps=settings.max_steps,
-        system_prompt=hook or settings.system_prompt,
-        allow_client_system_instruction=settings.allow_client_system_instruction,
-        tools={**tools, **instead.tools},
-        request_tools=instead.request_tools or request_tools or None,
-        approval_wordings={**wordings, **instead.approval_wordings},
-        uploads=settings.uploads,
-        blocks=blocks,
-        limits=TurnLimits(
-            turn_seconds=settings.turn_seconds,
-            model_idle_seconds=settings.model_idle_seconds,
-            tool_seconds=settings.tool_seconds,
-            chain_bytes=settings.chain_bytes,
-            owner_turns=settings.owner_turns,
-            conversation_turns=settings.conversation_turns,
-            owner_streams=settings.owner_streams,
-            file_bytes=settings.file_bytes,
-        ),
-    )
-
-
 def _files_of(
     settings: Settings, rows: FileRows, ids: Ids, wrapped: Callable[[ByteStore], ByteStore]
 ) -> Files | None:
@@ -296,80 +316,3 @@ def _datasets_of(settings: Settings, store: DatasetStore, ids: Ids) -> Datasets 
     return Datasets(
         store, ids, most_rows=settings.dataset_max_rows, ttl_days=settings.dataset_ttl_days
     )
-
-
-def _warn_of_idle_wordings(options: TurnOptions) -> None:
-    """Warns of wordings for tools that there are not, where no others can come later."""
-    if options.request_tools or options.remote_tools:
-        return
-    for name in options.approval_wordings.keys() - options.tools.keys():
-        log.warning("approval_wording_idle", tool=name, hint="no tool has this name")
-
-
-def _blocks_of(settings: Settings) -> BlockReplies | None:
-    """Returns how replies are documents; None where they are texts.
-
-    A document with a callback that names no host action breaks a rule.
-
-    Raises:
-        ToolsUnusable: A host action can't be used.
-    """
-    if not settings.blocks:
-        return None
-    actions = load_host_actions(settings.host_actions)
-    allowed = BlockOptions(
-        html=settings.blocks_html,
-        image_hosts=settings.blocks_image_hosts,
-        host_actions=tuple(actions),
-    )
-    return BlockReplies(
-        allowed,
-        repair=settings.blocks_repair,
-        actions=actions,
-        action_seconds=settings.block_action_seconds,
-    )
-
-
-def _models_of(settings: Settings, stack: AsyncExitStack) -> tuple[Model | None, Model | None]:
-    """Returns the model and, where it is another one, that of titles."""
-    if settings.uses_gemini:
-        model = _gemini(settings, settings.model or GEMINI_MODEL, stack)
-        title_model = settings.title_model and _gemini(settings, settings.title_model, stack)
-        return model, title_model or None
-    if settings.model == DEMO_MODEL or settings.development:
-        return DemoModel(pause=DEMO_PAUSE_SECONDS), None
-    return None, None
-
-
-def _gemini(settings: Settings, name: str, stack: AsyncExitStack) -> Model:
-    from parleyd.models.gemini import GeminiModel  # noqa: PLC0415 - half a second, for a key alone
-
-    assert settings.gemini_api_key
-    base_url = str(settings.gemini_base_url) if settings.gemini_base_url else None
-    model = GeminiModel(
-        name,
-        settings.gemini_api_key.get_secret_value(),
-        base_url=base_url,
-        idle_seconds=settings.model_idle_seconds,
-    )
-    stack.push_async_callback(model.aclose)
-    return model
-
-
-def _model_of_key(settings: Settings) -> Callable[[str], Model] | None:
-    """Returns what makes the model of a turn that brings its own key, if that is allowed."""
-    if not settings.allow_caller_keys:
-        return None
-    from parleyd.models.gemini import GeminiModel  # noqa: PLC0415 - half a second, for a key alone
-
-    base_url = str(settings.gemini_base_url) if settings.gemini_base_url else None
-
-    def model_of_key(key: str) -> Model:
-        return GeminiModel(
-            settings.model or GEMINI_MODEL,
-            key,
-            base_url=base_url,
-            idle_seconds=settings.model_idle_seconds,
-        )
-
-    return model_of_key

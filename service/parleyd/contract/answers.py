@@ -24,6 +24,10 @@ ONE_ASK_AT_A_TIME: Final = "one_ask_at_a_time"
 """The ask lost the conversation's single slot."""
 CONVERSATION_DELETED: Final = "conversation_deleted"
 """The conversation was deleted (spec turns 7.3)."""
+EXPIRED: Final = "expired"
+"""The ask's time was over (spec turns 16.5)."""
+SERVICE_CANCELLED: Final = "service_cancelled"
+"""The service that asked has withdrawn it, and did not say why (spec turns 16.4)."""
 
 
 def envelope_shape(content: Shape) -> VariantShape:

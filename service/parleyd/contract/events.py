@@ -1,5 +1,6 @@
 """What happened in a turn (spec turns 6). Stored events count 1, 2, 3 … without gaps."""
 
+from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
 from uuid import UUID
 
@@ -120,6 +121,7 @@ class Asked(Value):
     origin: AskOrigin
     tool_name: str | None = None
     tool_args: JsonValue = None
+    expire_time: datetime | None = None
 
 
 class Failed(Value):

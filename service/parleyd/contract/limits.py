@@ -165,3 +165,25 @@ REQUEST_ID_HOURS: Final = 24
 
 RECEIVE_BYTES: Final = 16 * 1024 * 1024
 ERROR_DETAIL_BYTES: Final = 6 * 1024
+
+OWNER_CHARACTERS: Final = 255
+"""How long the name of an owner or a service may be: the subject of its tokens."""
+
+PENDING_LOOK_SECONDS: Final = 60
+"""How often what waits on a watcher is read again, notification or not (spec turns 16.6)."""
+
+ASK_SECONDS_MIN: Final = 1
+ASK_SECONDS_MAX: Final = 366 * 24 * 60 * 60
+"""How long an ask may wait that does not wait for good."""
+WAIT_SECONDS: Final = 60
+"""How long one call waits for an ask of a service at most."""
+
+ACTION_TOKEN_SECONDS_MIN: Final = 1
+ACTION_TOKEN_SECONDS_MAX: Final = 24 * 60 * 60
+"""How long an action token can be redeemed; the longest time is meant where none is named."""
+ACTION_TOKEN_CHARACTERS: Final = 43
+"""Of 32 random bytes, as base64 for URLs spells them."""
+USED_TOKEN_HOURS: Final = 24
+"""How long after its end an action token still names the turn that it started."""
+REDEMPTIONS_PER_MINUTE: Final = 60
+"""How often one address may try action tokens in one process, unless the settings say otherwise."""

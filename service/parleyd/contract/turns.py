@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 from uuid import UUID
 
-from pydantic import JsonValue, SecretStr
+from pydantic import Field, JsonValue, SecretStr
 
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.attachments import Attachment
@@ -33,11 +33,15 @@ class AnswerInput(Value):
 
 
 class ButtonInput(Value):
-    """Answers the pending ask with a button of its stored card."""
+    """Answers the pending ask with a button of its stored card.
 
-    kind: Literal["button"] = "button"
+    An action token that presses it is told by its hash, which nothing shows.
+    """
+
+    kind: Literal["button", "action_token"] = "button"
     tool_call_id: str
     button_id: str
+    token_hash: bytes | None = Field(default=None, repr=False, exclude=True)
 
 
 class RetryInput(Value):
@@ -48,7 +52,7 @@ class RetryInput(Value):
 
 
 TurnInput: TypeAlias = PromptInput | AnswerInput | ButtonInput | RetryInput
-InputKind: TypeAlias = Literal["prompt", "answer", "button", "retry"]
+InputKind: TypeAlias = Literal["prompt", "answer", "button", "action_token", "retry"]
 
 
 class TurnRequest(Value):

@@ -10,7 +10,7 @@ from parleyd.contract.json import compact
 from parleyd.rpc.ask_inputs import ask_input_to_proto
 from parleyd.rpc.cards import card_to_proto
 from parleyd.rpc.kinds import kind_to_proto
-from parleyd.rpc.times import time_to_proto
+from parleyd.rpc.times import moment_to_proto, time_to_proto
 
 
 def origin_to_proto(origin: AskOrigin) -> asks_pb2.AskOrigin.ValueType:
@@ -49,6 +49,7 @@ def pending_ask_to_proto(pending: PendingAsk) -> turns_pb2.PendingAsk:
         kind=kind_to_proto(ask.kind),
         simple=card_to_proto(ask.simple),
         create_time=time_to_proto(ask.create_time),
+        expire_time=moment_to_proto(ask.expire_time),
     )
 
 
@@ -82,4 +83,5 @@ def pending_view_to_proto(ask: Ask) -> conversations_pb2.PendingAskView:
         tool_name=guarded_tool(ask),
         tool_args_json=guarded_args(ask),
         create_time=time_to_proto(ask.create_time),
+        expire_time=moment_to_proto(ask.expire_time),
     )

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 import jwt
 
+from parleyd.contract import limits
 from parleyd.contract.errors import TokenForbidden, Unauthenticated
 from parleyd.contract.text import storable
-from parleyd.rpc.callers import Caller, Person, Service, check_access
+from parleyd.rpc.callers import OPEN, Caller, Person, Service, check_access
 from parleyd.rpc.calls import Call
 from parleyd.rpc.keys import Keys
 from parleyd.rpc.known_tokens import KnownTokens
@@ -19,7 +20,6 @@ ALGORITHMS: Final = frozenset(
 )
 """The signatures that can be allowed: those that a public key checks."""
 LEEWAY_SECONDS: Final = 60
-SUBJECT_CHARACTERS: Final = 255
 
 SERVICE_AUDIENCE: Final = "parley-internal"
 """What the tokens of services are for, unless a deployment says otherwise."""
@@ -91,7 +91,7 @@ class Authenticator:
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError) as error:
             raise Unauthenticated("The bearer token is not valid.") from error
         caller = self._caller_in(claims)
-        self._known.remember(token, caller, claims["exp"] + LEEWAY_SECONDS)
+        self._known.remember(token, caller, caller.expires)
         return caller
 
     def _caller_in(self, claims: Mapping[str, Any]) -> Caller:
@@ -109,9 +109,10 @@ class Authenticator:
                 "The bearer token is for people and for services at once; get one whose audience "
                 f"is either {self._audience!r} or {self._service_audience!r}."
             )
+        expires = claims["exp"] + LEEWAY_SECONDS
         if self._audience in named:
-            return Person(subject)
-        return Service(subject, _scopes(claims.get("scope")))
+            return Person(subject, expires)
+        return Service(subject, _scopes(claims.get("scope")), expires)
 
 
 def authenticate_calls(
@@ -119,12 +120,12 @@ def authenticate_calls(
 ) -> Callable[[Call], AbstractAsyncContextManager[None]]:
     """Returns what lets a call in that brings a valid token, of somebody whom the call is for.
 
-    Health and reflection need none.
+    Health and reflection need none, nor does what is open to everybody.
     """
 
     @asynccontextmanager
     async def authenticate_call(call: Call) -> AsyncGenerator[None, None]:
-        if not call.is_about_the_server:
+        if not call.is_about_the_server and call.method not in OPEN:
             who = await authenticator.caller(call.values("authorization"))
             check_access(call, who)
             _caller.set(who)
@@ -133,11 +134,21 @@ def authenticate_calls(
     return authenticate_call
 
 
-def caller() -> str:
-    """Returns the owner that the current call of a person speaks for: its token's subject."""
+def current_caller() -> Caller:
+    """Returns who makes the current call, where people and services may."""
+    return _caller.get()
+
+
+def calling_person() -> Person:
+    """Returns the person who makes the current call."""
     who = _caller.get()
     assert isinstance(who, Person), "check_access keeps services out"
-    return who.owner
+    return who
+
+
+def calling_owner() -> str:
+    """Returns the owner that the current call of a person speaks for: its token's subject."""
+    return calling_person().owner
 
 
 def calling_service() -> Service:
@@ -163,7 +174,7 @@ def _bearer(authorization: Sequence[str]) -> str:
 def _subject(subject: object) -> str:
     if (
         not isinstance(subject, str)
-        or not 0 < len(subject) <= SUBJECT_CHARACTERS
+        or not 0 < len(subject) <= limits.OWNER_CHARACTERS
         or storable(subject) != subject
     ):
         raise Unauthenticated("The bearer token's subject can't own anything here.")

@@ -9,9 +9,9 @@ from parley.v1.block_generation_pb2_grpc import BlockGenerationServiceServicer
 from parleyd.contract import limits
 from parleyd.contract.errors import InvalidRequest, PromptRequired
 from parleyd.contract.field_errors import Code
-from parleyd.contract.text import storable, units
+from parleyd.contract.text import storable
 from parleyd.rpc import fields
-from parleyd.rpc.auth import SUBJECT_CHARACTERS, calling_service
+from parleyd.rpc.auth import calling_service
 from parleyd.rpc.blocks import document_to_proto, issue_to_proto
 from parleyd.rpc.calls import Context
 from parleyd.turns.block_generation import BlockWriter, DocumentWish, WrittenDocument
@@ -46,27 +46,22 @@ def wish_from_proto(service: str, request: pb.GenerateBlocksRequest) -> Document
             "prompt is missing.",
             "Say what the document is to show.",
         )
-    if (count := units(request.system_instruction)) > limits.TURN_PROMPT:
-        raise fields.malformed(
-            InvalidRequest,
-            "systemInstruction",
-            Code.TOO_LONG,
-            f"systemInstruction has {count} UTF-16 units, more than {limits.TURN_PROMPT}.",
-            "Shorten it.",
-        )
-    if len(request.owner) > SUBJECT_CHARACTERS:
+    instruction = fields.bounded_text(
+        "systemInstruction", request.system_instruction, limits.TURN_PROMPT
+    )
+    if len(request.owner) > limits.OWNER_CHARACTERS:
         raise fields.malformed(
             InvalidRequest,
             "owner",
             Code.TOO_LONG,
-            f"owner has {len(request.owner)} characters, more than {SUBJECT_CHARACTERS}.",
+            f"owner has {len(request.owner)} characters, more than {limits.OWNER_CHARACTERS}.",
             "Send the subject of the person's tokens.",
         )
     return DocumentWish(
         service=service,
         owner=storable(request.owner) or service,
         prompt=fields.prompt_text(request.prompt),
-        system_instruction=storable(request.system_instruction) or None,
+        system_instruction=instruction or None,
         repair=request.repair if request.HasField("repair") else True,
     )
 

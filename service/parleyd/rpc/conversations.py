@@ -19,7 +19,7 @@ from parleyd.contract.messages import Message
 from parleyd.contract.pages import page_request
 from parleyd.rpc import fields
 from parleyd.rpc.asks import pending_view_to_proto
-from parleyd.rpc.auth import caller
+from parleyd.rpc.auth import calling_owner
 from parleyd.rpc.calls import Context
 from parleyd.rpc.messages import message_to_proto, rating_from_proto
 from parleyd.rpc.times import time_to_proto
@@ -46,7 +46,7 @@ class ConversationServicer(ConversationServiceServicer):
         project = fields.project(request.conversation.project)
         key = conversation_request_key(fields.request_id(request.request_id), title, project)
         conversation = await self._conversations.create_conversation(
-            caller(), self._ids.uuid(), title, project, key
+            calling_owner(), self._ids.uuid(), title, project, key
         )
         return pb.CreateConversationResponse(conversation=conversation_to_proto(conversation))
 
@@ -55,7 +55,7 @@ class ConversationServicer(ConversationServiceServicer):
         self, request: pb.GetConversationRequest, context: Context
     ) -> pb.GetConversationResponse:
         conversation = await self._conversations.read_conversation(
-            caller(), _conversation_id(request.conversation_id)
+            calling_owner(), _conversation_id(request.conversation_id)
         )
         return pb.GetConversationResponse(conversation=conversation_to_proto(conversation))
 
@@ -64,7 +64,7 @@ class ConversationServicer(ConversationServiceServicer):
         self, request: pb.ListConversationsRequest, context: Context
     ) -> pb.ListConversationsResponse:
         page = await self._conversations.list_conversations(
-            caller(),
+            calling_owner(),
             fields.project(request.project),
             page_request(
                 request.page_size,
@@ -84,7 +84,7 @@ class ConversationServicer(ConversationServiceServicer):
     ) -> pb.UpdateConversationResponse:
         conversation_id = _conversation_id(request.conversation.conversation_id)
         conversation = await self._conversations.update_conversation(
-            caller(), conversation_id, changes_from_proto(request)
+            calling_owner(), conversation_id, changes_from_proto(request)
         )
         return pb.UpdateConversationResponse(conversation=conversation_to_proto(conversation))
 
@@ -93,7 +93,7 @@ class ConversationServicer(ConversationServiceServicer):
         self, request: pb.DeleteConversationRequest, context: Context
     ) -> pb.DeleteConversationResponse:
         await self._conversations.delete_conversation(
-            caller(), _conversation_id(request.conversation_id)
+            calling_owner(), _conversation_id(request.conversation_id)
         )
         return pb.DeleteConversationResponse()
 
@@ -102,7 +102,7 @@ class ConversationServicer(ConversationServiceServicer):
         self, request: pb.ListMessagesRequest, context: Context
     ) -> pb.ListMessagesResponse:
         page = await self._conversations.list_messages(
-            caller(),
+            calling_owner(),
             _conversation_id(request.conversation_id),
             page_request(
                 request.page_size,
@@ -123,7 +123,7 @@ class ConversationServicer(ConversationServiceServicer):
         self, request: pb.RateMessageRequest, context: Context
     ) -> pb.RateMessageResponse:
         await self._conversations.rate_message(
-            caller(),
+            calling_owner(),
             _conversation_id(request.conversation_id),
             fields.message_id(request.message_id),
             rating_from_proto(request.rating),

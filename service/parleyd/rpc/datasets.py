@@ -17,7 +17,7 @@ from parleyd.contract.datasets.reading import PAGES, ROWS_READ, DatasetQuery, Da
 from parleyd.contract.errors import BlocksOff, InvalidRequest
 from parleyd.contract.field_errors import Code, quoted
 from parleyd.rpc import fields
-from parleyd.rpc.auth import caller
+from parleyd.rpc.auth import calling_owner
 from parleyd.rpc.block_datasets import column_to_proto, row_to_proto
 from parleyd.rpc.calls import Context
 from parleyd.turns.datasets import Datasets
@@ -47,7 +47,7 @@ class DatasetServicer(DatasetServiceServicer):
         bind_contextvars(dataset_id=dataset_id)
         query = query_from_proto(request)
         try:
-            rows = await self._datasets.read(caller(), dataset_id, query)
+            rows = await self._datasets.read(calling_owner(), dataset_id, query)
         except NoDates as error:
             raise _refused(
                 "grain",

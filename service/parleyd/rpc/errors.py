@@ -63,6 +63,12 @@ CODES: Final[Mapping[type[ParleyError], StatusCode]] = {
     errors.FileNotFound: StatusCode.NOT_FOUND,
     errors.TurnNotRetryable: StatusCode.FAILED_PRECONDITION,
     errors.AskNotPending: StatusCode.ABORTED,
+    errors.AskExpired: StatusCode.ABORTED,
+    errors.AskAlreadyPending: StatusCode.ABORTED,
+    errors.AskNotFound: StatusCode.NOT_FOUND,
+    errors.DestructiveButton: StatusCode.INVALID_ARGUMENT,
+    errors.TokenInvalid: StatusCode.NOT_FOUND,
+    errors.TokenUsed: StatusCode.ABORTED,
     errors.ToolUnavailable: StatusCode.FAILED_PRECONDITION,
     errors.FileTooLarge: StatusCode.RESOURCE_EXHAUSTED,
     errors.RequestIdReused: StatusCode.ALREADY_EXISTS,
@@ -101,8 +107,7 @@ async def answer_errors(call: Call) -> AsyncGenerator[None, None]:
     except Exception as error:  # noqa: BLE001 - whatever it is, the client is told and it is logged
         structlog.contextvars.bind_contextvars(reason=Reason.INTERNAL.value)
         _log.error("call_broke", method=call.method, trace=trace_of(error))
-        info = ErrorInfo(reason=Reason.INTERNAL.value, domain=DOMAIN)
-        await _end(call.context, _packed(StatusCode.INTERNAL, INTERNAL, [info]))
+        await _end(call.context, internal_status())
 
 
 def status_of(error: ParleyError) -> Status:
@@ -121,6 +126,12 @@ def status_of(error: ParleyError) -> Status:
         key=lambda count: not _fits(_status(error, fields[:count], more=truncated)),
     )
     return _status(error, fields[:kept], more=truncated)
+
+
+def internal_status() -> Status:
+    """Returns what a client is told of the unforeseen, which is for the log alone."""
+    info = ErrorInfo(reason=Reason.INTERNAL.value, domain=DOMAIN)
+    return _packed(StatusCode.INTERNAL, INTERNAL, [info])
 
 
 def field_error_to_proto(error: FieldError | BlockIssue) -> asks_pb2.AskFieldError:

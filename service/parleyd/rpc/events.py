@@ -25,6 +25,7 @@ from parleyd.rpc.asks import action_to_proto, origin_to_proto
 from parleyd.rpc.blocks import document_to_proto, issue_to_proto
 from parleyd.rpc.cards import card_to_proto
 from parleyd.rpc.kinds import kind_to_proto
+from parleyd.rpc.times import moment_to_proto
 
 
 def event_to_proto(event: TurnEvent) -> turns_pb2.TurnEvent:
@@ -126,6 +127,7 @@ def _ask_to_proto(body: Asked) -> turns_pb2.AskAsked:
         origin=origin_to_proto(body.origin),
         tool_name=body.tool_name or "",
         tool_args_json="" if body.tool_name is None else compact(body.tool_args),
+        expire_time=moment_to_proto(body.expire_time),
     )
 
 

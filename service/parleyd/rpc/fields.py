@@ -108,6 +108,32 @@ def file_id(text: str) -> UUID:
     return _uuid(text, "fileId", "names no file", "Send the file_id that the server gave.")
 
 
+def ask_id(text: str) -> UUID:
+    """Returns the id of a service's ask from its canonical text.
+
+    Raises:
+        InvalidRequest: Anything else, nothing included.
+    """
+    return _uuid(text, "askId", "names no ask", "Send the ask_id that the server gave.")
+
+
+def owner(text: str) -> str:
+    """Returns the person that a service asks: the subject of that person's tokens.
+
+    Raises:
+        InvalidRequest: Nothing, or what can be no subject.
+    """
+    if 0 < len(text) <= limits.OWNER_CHARACTERS and storable(text) == text:
+        return text
+    raise malformed(
+        InvalidRequest,
+        "owner",
+        Code.INVALID_FORMAT if text else Code.MISSING_REQUIRED,
+        f"owner is {quoted(text)}, which names nobody." if text else "owner is missing.",
+        f"Send the subject of the person's tokens, 1 to {limits.OWNER_CHARACTERS} characters.",
+    )
+
+
 def filename(text: str) -> str:
     """Returns the name of a file. Blank names are names, and so are those that look like paths.
 
@@ -122,15 +148,7 @@ def filename(text: str) -> str:
             "filename is missing.",
             "Give the file a name.",
         )
-    if units(text) > limits.FILENAME:
-        raise malformed(
-            InvalidRequest,
-            "filename",
-            Code.TOO_LONG,
-            f"filename has {units(text)} UTF-16 units, more than {limits.FILENAME}.",
-            "Shorten it.",
-        )
-    return storable(text)
+    return bounded_text("filename", text, limits.FILENAME)
 
 
 def message_id(text: str) -> int:
@@ -219,12 +237,21 @@ def prompt_text(text: str) -> str:
     """
     if not text:
         raise prompt_required()
-    if units(text) > limits.TURN_PROMPT:
+    return bounded_text("prompt", text, limits.TURN_PROMPT)
+
+
+def bounded_text(path: str, text: str, most: int) -> str:
+    """Returns a text of at most `most` UTF-16 units; nothing is a text too.
+
+    Raises:
+        InvalidRequest: It is longer.
+    """
+    if (count := units(text)) > most:
         raise malformed(
             InvalidRequest,
-            "prompt",
+            path,
             Code.TOO_LONG,
-            f"prompt has {units(text)} UTF-16 units, more than {limits.TURN_PROMPT}.",
+            f"{path} has {count} UTF-16 units, more than {most}.",
             "Shorten it.",
         )
     return storable(text)

@@ -22,7 +22,8 @@ from parleyd.contract.errors import (
 from parleyd.contract.field_errors import Code
 from parleyd.contract.files import File, FileHeader
 from parleyd.rpc import fields
-from parleyd.rpc.auth import caller
+from parleyd.rpc.auth import calling_owner, current_caller
+from parleyd.rpc.callers import Caller, Person, Service
 from parleyd.rpc.calls import Context
 from parleyd.rpc.times import time_to_proto
 from parleyd.turns.files import Files
@@ -55,17 +56,17 @@ class FileServicer(FileServiceServicer):
         files = self._files
         if not self._uploads:
             raise UploadsOff
-        with self._transfers.one_more(caller()):
+        with self._transfers.one_more(current_caller()):
             async with aclosing(_heard(request_iterator, self._silence_seconds)) as requests:
                 header = header_from_proto(await _header_of(requests))
                 async with aclosing(_chunks_of(requests)) as chunks:
-                    file = await files.upload(caller(), header, chunks)
+                    file = await files.upload(calling_owner(), header, chunks)
         bind_contextvars(file_id=str(file.id))
         return pb.UploadFileResponse(file=file_to_proto(file))
 
     @override
     async def GetFile(self, request: pb.GetFileRequest, context: Context) -> pb.GetFileResponse:
-        file = await self._files.get(caller(), _file_id(request.file_id))
+        file = await self._files.get(calling_owner(), _file_id(request.file_id))
         return pb.GetFileResponse(file=file_to_proto(file))
 
     @override
@@ -73,8 +74,13 @@ class FileServicer(FileServiceServicer):
         self, request: pb.DownloadFileRequest, context: Context
     ) -> AsyncGenerator[pb.DownloadFileResponse, None]:
         files, file_id = self._files, _file_id(request.file_id)
-        with self._transfers.one_more(caller()):
-            file, pieces = await files.open(caller(), file_id)
+        caller = current_caller()
+        with self._transfers.one_more(caller):
+            match caller:
+                case Person(owner=owner):
+                    file, pieces = await files.open(owner, file_id)
+                case Service(name=name):
+                    file, pieces = await files.open_answered(name, file_id)
             async with aclosing(pieces):
                 yield pb.DownloadFileResponse(file=file_to_proto(file))
                 async for piece in pieces:
@@ -84,14 +90,14 @@ class FileServicer(FileServiceServicer):
     async def CreateFileUrl(
         self, request: pb.CreateFileUrlRequest, context: Context
     ) -> pb.CreateFileUrlResponse:
-        url, expires = await self._files.url(caller(), _file_id(request.file_id))
+        url, expires = await self._files.url(calling_owner(), _file_id(request.file_id))
         return pb.CreateFileUrlResponse(url=url, expire_time=time_to_proto(expires))
 
     @override
     async def DeleteFile(
         self, request: pb.DeleteFileRequest, context: Context
     ) -> pb.DeleteFileResponse:
-        await self._files.delete(caller(), _file_id(request.file_id))
+        await self._files.delete(calling_owner(), _file_id(request.file_id))
         return pb.DeleteFileResponse()
 
     @property
@@ -151,27 +157,27 @@ def header_from_proto(header: pb.FileHeader) -> FileHeader:
 
 
 class _Transfers:
-    """Counts the uploads and downloads that every person has open in this process."""
+    """Counts the uploads and downloads that every caller has open in this process."""
 
     def __init__(self) -> None:
-        self._open: Counter[str] = Counter()
+        self._open: Counter[Caller] = Counter()
 
     @contextmanager
-    def one_more(self, owner: str) -> Generator[None]:
+    def one_more(self, caller: Caller) -> Generator[None]:
         """Stands around an upload or a download.
 
         Raises:
-            RateLimited: The person has too many open already.
+            RateLimited: The caller has too many open already.
         """
-        if self._open[owner] >= limits.OWNER_TRANSFERS:
-            raise RateLimited("uploads and downloads of one person may run", limits.OWNER_TRANSFERS)
-        self._open[owner] += 1
+        if self._open[caller] >= limits.OWNER_TRANSFERS:
+            raise RateLimited("uploads and downloads of one caller may run", limits.OWNER_TRANSFERS)
+        self._open[caller] += 1
         try:
             yield
         finally:
-            self._open[owner] -= 1
-            if not self._open[owner]:
-                del self._open[owner]
+            self._open[caller] -= 1
+            if not self._open[caller]:
+                del self._open[caller]
 
 
 async def _heard(

@@ -13,6 +13,7 @@ from parley.v1 import (
     conversations_pb2,
     datasets_pb2,
     files_pb2,
+    service_asks_pb2,
     turns_pb2,
 )
 from parley.v1.ask_contract_pb2_grpc import add_AskContractServiceServicer_to_server
@@ -20,8 +21,10 @@ from parley.v1.block_generation_pb2_grpc import add_BlockGenerationServiceServic
 from parley.v1.conversations_pb2_grpc import add_ConversationServiceServicer_to_server
 from parley.v1.datasets_pb2_grpc import add_DatasetServiceServicer_to_server
 from parley.v1.files_pb2_grpc import add_FileServiceServicer_to_server
+from parley.v1.service_asks_pb2_grpc import add_AskServiceServicer_to_server
 from parley.v1.turns_pb2_grpc import add_TurnServiceServicer_to_server
 from parleyd.contract import limits
+from parleyd.rpc.action_tokens import ActionTokenCalls
 from parleyd.rpc.ask_contract import AskContractServicer
 from parleyd.rpc.auth import Authenticator, authenticate_calls
 from parleyd.rpc.block_generation import BlockGenerationServicer
@@ -32,6 +35,7 @@ from parleyd.rpc.errors import answer_errors
 from parleyd.rpc.files import FileServicer
 from parleyd.rpc.log import log_calls
 from parleyd.rpc.open_calls import OpenCalls
+from parleyd.rpc.service_asks import AskServicer
 from parleyd.rpc.tls import Tls
 from parleyd.rpc.turns import TurnServicer
 from parleyd.turns.block_actions import BlockActions
@@ -39,7 +43,9 @@ from parleyd.turns.block_generation import BlockWriter
 from parleyd.turns.conversations import ConversationStore
 from parleyd.turns.datasets import Datasets
 from parleyd.turns.files import Files
+from parleyd.turns.pending_watch import PendingWatch
 from parleyd.turns.ports import Ids
+from parleyd.turns.service_asks import ServiceAsks
 from parleyd.turns.turns import Turns
 
 SERVICES: Final = tuple(
@@ -51,6 +57,7 @@ SERVICES: Final = tuple(
         datasets_pb2.DESCRIPTOR,
         ask_contract_pb2.DESCRIPTOR,
         block_generation_pb2.DESCRIPTOR,
+        service_asks_pb2.DESCRIPTOR,
     )
     for service in file.services_by_name.values()
 )
@@ -165,12 +172,15 @@ async def build_server(
     *,
     turns: Turns,
     conversations: ConversationStore,
+    pending: PendingWatch,
     files: Files | None,
     uploads: bool,
     datasets: Datasets | None,
     authenticator: Authenticator,
     ids: Ids,
     block_writer: BlockWriter,
+    service_asks: ServiceAsks,
+    action_tokens: ActionTokenCalls,
     block_actions: BlockActions | None = None,
 ) -> Serving:
     """Returns a server that has no address yet. The caller gives it one, starts it and stops it.
@@ -181,7 +191,9 @@ async def build_server(
     """
     open_calls = OpenCalls()
     server = aio.server(interceptors=interceptors(authenticator, ids, open_calls), options=OPTIONS)
-    add_TurnServiceServicer_to_server(TurnServicer(turns, conversations, block_actions), server)
+    add_TurnServiceServicer_to_server(
+        TurnServicer(turns, conversations, pending, action_tokens, block_actions), server
+    )
     blocks = turns.options.blocks
     add_ConversationServiceServicer_to_server(
         ConversationServicer(conversations, ids, blocks.options if blocks else None), server
@@ -190,6 +202,7 @@ async def build_server(
     add_DatasetServiceServicer_to_server(DatasetServicer(datasets), server)
     add_AskContractServiceServicer_to_server(AskContractServicer(), server)
     add_BlockGenerationServiceServicer_to_server(BlockGenerationServicer(block_writer), server)
+    add_AskServiceServicer_to_server(AskServicer(service_asks, turns.options.ask_kinds), server)
     health_servicer = health.aio.HealthServicer()
     for service in SERVICES:
         await health_servicer.set(service, health_pb2.HealthCheckResponse.SERVING)

@@ -16,18 +16,22 @@ from parleyd.contract.events import TurnEvent
 from parleyd.contract.pages import page_request
 from parleyd.contract.turns import Turn, TurnRequest, TurnResult
 from parleyd.rpc import fields
+from parleyd.rpc.action_tokens import ActionTokenCalls
 from parleyd.rpc.asks import pending_ask_to_proto, pending_summary_to_proto
-from parleyd.rpc.auth import caller
+from parleyd.rpc.auth import calling_owner, calling_person
 from parleyd.rpc.block_actions import action_call_from_proto, action_outcome_to_proto
 from parleyd.rpc.caller_keys import caller_key
 from parleyd.rpc.calls import Context
 from parleyd.rpc.events import event_to_proto, state_to_proto
+from parleyd.rpc.expiry import until_expiry
+from parleyd.rpc.pending_watch import sent_to_proto
 from parleyd.rpc.previews import preview_to_proto
 from parleyd.rpc.threads import work_on
 from parleyd.rpc.times import time_to_proto
 from parleyd.rpc.turn_requests import stream_request_from_proto, turn_request_from_proto
 from parleyd.turns.block_actions import BlockActions
 from parleyd.turns.conversations import ConversationStore
+from parleyd.turns.pending_watch import PendingWatch
 from parleyd.turns.turns import FollowedTurn, Turns
 
 
@@ -41,17 +45,21 @@ class TurnServicer(TurnServiceServicer):
         self,
         turns: Turns,
         conversations: ConversationStore,
+        pending: PendingWatch,
+        action_tokens: ActionTokenCalls,
         block_actions: BlockActions | None = None,
     ) -> None:
         self._turns = turns
         self._conversations = conversations
+        self._pending = pending
+        self._action_tokens = action_tokens
         self._block_actions = block_actions
 
     @override
     async def StreamTurn(
         self, request: pb.StreamTurnRequest, context: Context
     ) -> AsyncGenerator[pb.StreamTurnResponse, None]:
-        read = partial(stream_request_from_proto, caller(), caller_key(context))
+        read = partial(stream_request_from_proto, calling_owner(), caller_key(context))
         followed = await self._start(await work_on(request, read))
         del request  # it may hold megabytes of files, and the stream may last for long
         async with aclosing(_told(followed)) as events:
@@ -60,7 +68,7 @@ class TurnServicer(TurnServiceServicer):
 
     @override
     async def Turn(self, request: pb.TurnRequest, context: Context) -> pb.TurnResponse:
-        read = partial(turn_request_from_proto, caller(), caller_key(context))
+        read = partial(turn_request_from_proto, calling_owner(), caller_key(context))
         followed = await self._start(await work_on(request, read))
         del request
         return pb.TurnResponse(result=result_to_proto(await followed.result()))
@@ -71,14 +79,14 @@ class TurnServicer(TurnServiceServicer):
     ) -> AsyncGenerator[pb.WatchTurnResponse, None]:
         conversation_id, turn_id = _named(request)
         after = fields.after_sequence(request.after_sequence)
-        followed = await self._turns.watch(caller(), conversation_id, turn_id, after)
+        followed = await self._turns.watch(calling_owner(), conversation_id, turn_id, after)
         async with aclosing(_told(followed)) as events:
             async for event in events:
                 yield pb.WatchTurnResponse(event=event)
 
     @override
     async def GetTurn(self, request: pb.GetTurnRequest, context: Context) -> pb.GetTurnResponse:
-        turn = await self._turns.read(caller(), *_named(request))
+        turn = await self._turns.read(calling_owner(), *_named(request))
         return pb.GetTurnResponse(turn=turn_to_proto(turn))
 
     @override
@@ -87,7 +95,7 @@ class TurnServicer(TurnServiceServicer):
     ) -> pb.RunBlockActionResponse:
         if self._block_actions is None:
             raise BlocksOff
-        call = await work_on(request, partial(action_call_from_proto, caller()))
+        call = await work_on(request, partial(action_call_from_proto, calling_owner()))
         bind_contextvars(conversation_id=str(call.conversation_id))
         outcome = await self._block_actions.run(call)
         return action_outcome_to_proto(outcome)
@@ -96,10 +104,9 @@ class TurnServicer(TurnServiceServicer):
     async def ListPendingAsks(
         self, request: pb.ListPendingAsksRequest, context: Context
     ) -> pb.ListPendingAsksResponse:
-        if not self._turns.options.ask_kinds:
-            raise AsksOff("Asks are switched off in this deployment.")
+        self._check_asks_on()
         page = await self._conversations.list_pending_asks(
-            caller(),
+            calling_owner(),
             page_request(
                 request.page_size,
                 request.page_token,
@@ -111,6 +118,38 @@ class TurnServicer(TurnServiceServicer):
         return pb.ListPendingAsksResponse(
             pending_asks=map(pending_ask_to_proto, page.items), next_page_token=page.next_token
         )
+
+    @override
+    async def WatchPendingAsks(
+        self, request: pb.WatchPendingAsksRequest, context: Context
+    ) -> AsyncGenerator[pb.WatchPendingAsksResponse, None]:
+        self._check_asks_on()
+        person = calling_person()
+        watched = self._pending.watch(person.owner)
+        async with aclosing(until_expiry(watched, person.expires)) as news:
+            async for sent in news:
+                yield sent_to_proto(sent)
+
+    @override
+    async def CreateActionToken(
+        self, request: pb.CreateActionTokenRequest, context: Context
+    ) -> pb.CreateActionTokenResponse:
+        return await self._action_tokens.create(request)
+
+    @override
+    async def RedeemActionToken(
+        self, request: pb.RedeemActionTokenRequest, context: Context
+    ) -> pb.RedeemActionTokenResponse:
+        redeemed = await self._action_tokens.redeem(request, context)
+        return pb.RedeemActionTokenResponse(
+            conversation_id=str(redeemed.conversation_id),
+            turn_id=str(redeemed.turn_id),
+            result=result_to_proto(redeemed.result) if redeemed.result else None,
+        )
+
+    def _check_asks_on(self) -> None:
+        if not self._turns.options.ask_kinds:
+            raise AsksOff("Asks are switched off in this deployment.")
 
     async def _start(self, request: TurnRequest) -> FollowedTurn:
         if request.conversation_id:

@@ -1,13 +1,17 @@
 """Asks: their rows, the conversation's single slot, and the list of what waits on a person."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 from uuid import UUID
 
 from pydantic import TypeAdapter
 from sqlalchemy import (
     CTE,
+    Column,
+    ColumnElement,
     Connection,
     RowMapping,
+    and_,
     case,
     exists,
     func,
@@ -18,22 +22,50 @@ from sqlalchemy import (
     update,
 )
 
+from parleyd.contract.answers import EXPIRED, cancelled
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.conversations import PendingAsk
+from parleyd.contract.json import compact
 from parleyd.contract.pages import Page, PageRequest
 from parleyd.store.columns import Json, Stored
 from parleyd.store.pages import page_of, place_in_time, read_place_in_time
 from parleyd.store.statements import given, rows_of, run
 from parleyd.store.tables import asks, conversations
+from parleyd.turns.pending_feeds import OWNER_HASH_DIGITS
 
 _COLUMNS: Final = [asks.c[name] for name in Ask.model_fields]
 """A stored ask is the contract's `Ask`, column by column."""
 
-ASK_COLUMNS: Final = [each.label(f"ask_{each.name}") for each in _COLUMNS]
-"""What to select for `ask_of`."""
+HOLDS_SLOT: Final = asks.c.status == literal_column("'pending'")
+"""Whether an ask keeps others out of its conversation's slot, though its time may be over.
 
-IS_PENDING: Final = asks.c.status == literal_column("'pending'")
-"""Spelled out, not bound: so the partial indexes serve it whatever the plan."""
+Spelled out, not bound: so the partial indexes serve it whatever the plan.
+"""
+
+HAS_LAPSED: Final = and_(HOLDS_SLOT, asks.c.expire_time <= func.now())
+"""Whether the time of an ask is over, and nobody has written that yet (spec turns 16.5)."""
+
+IS_PENDING: Final = and_(
+    HOLDS_SLOT, or_(asks.c.expire_time.is_(None), asks.c.expire_time > func.now())
+)
+"""Whether an ask waits on a person. For every reader it is over at its `expire_time`."""
+
+_AS_LAPSED: Final[Mapping[str, ColumnElement[Any]]] = {
+    "status": literal_column("'cancelled'", asks.c.status.type),
+    "answer": literal_column(f"'{compact(cancelled(EXPIRED))}'::jsonb", asks.c.answer.type),
+    "resolve_time": asks.c.expire_time,
+}
+"""How an ask reads whose time is over: no reader has to wait for whoever writes it."""
+
+
+def _as_read(column: Column[Any]) -> ColumnElement[Any]:
+    if column.name not in _AS_LAPSED:
+        return column
+    return case((HAS_LAPSED, _AS_LAPSED[column.name]), else_=column)
+
+
+ASK_COLUMNS: Final = [_as_read(each).label(f"ask_{each.name}") for each in _COLUMNS]
+"""What to select for `ask_of`."""
 
 
 def ask_of(row: RowMapping) -> Ask | None:
@@ -63,7 +95,12 @@ def inserted_asks(fence: CTE) -> CTE:
         .select_from(fence)
         .join(new, literal_column("true"))
     )
-    return insert(asks).from_select([each.name for each in _COLUMNS], rows).cte("new_asks")
+    return (
+        insert(asks)
+        .from_select([each.name for each in _COLUMNS], rows)
+        .returning(*_TOLD)
+        .cte("new_asks")
+    )
 
 
 def resolved_ask(behind: CTE) -> CTE:
@@ -78,8 +115,41 @@ def resolved_ask(behind: CTE) -> CTE:
             resolve_time=func.now(),
             revision=asks.c.revision + 1,
         )
+        .returning(*_TOLD)
         .cte("resolved_ask")
     )
+
+
+def told(changed: CTE) -> ColumnElement[int]:
+    """Tells every process of asks that came into the slot or left it, as the transaction commits.
+
+    Stands in the list of the statement's last SELECT, like `notified` of events. An ask that was
+    cancelled as it was made has never waited on anybody, and is told to nobody (spec turns 16.6).
+    """
+    payload = func.concat_ws(
+        literal_column("':'"),
+        func.left(
+            func.encode(
+                func.sha256(func.convert_to(changed.c.owner, literal_column("'UTF8'"))),
+                literal_column("'hex'"),
+            ),
+            literal_column(str(OWNER_HASH_DIGITS)),
+        ),
+        changed.c.id,
+        changed.c.revision,
+    )
+    waited = or_(
+        changed.c.status == literal_column("'pending'"),
+        changed.c.revision > literal_column("1"),
+    )
+    return (
+        select(func.count(func.pg_notify(literal_column("'asks'"), payload)))
+        .where(waited)
+        .scalar_subquery()
+    )
+
+
+_TOLD: Final = (asks.c.id, asks.c.owner, asks.c.status, asks.c.revision)
 
 
 def resolution(ask: Ask | None) -> dict[str, object]:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, and_, exists, func, literal, literal_column, select, update
 
-from parleyd.store.asks import read_pending, resolution, resolved_ask
+from parleyd.store.asks import read_pending, resolution, resolved_ask, told
 from parleyd.store.locks import lock_conversation, lock_for_owner
 from parleyd.store.statements import given, run
 from parleyd.store.steps import deleted_steps
@@ -41,9 +41,10 @@ _HIDDEN: Final = (
 )
 _MEMBER: Final = turns.alias("member")
 _RUNNING: Final = turns.alias("running")
-_DELETE: Final = select(literal(1)).add_cte(
+_RESOLVED: Final = resolved_ask(_HIDDEN)
+_DELETE: Final = select(literal(1), told(_RESOLVED)).add_cte(
     _HIDDEN,
-    resolved_ask(_HIDDEN),
+    _RESOLVED,
     deleted_steps(
         and_(
             turn_steps.c.chain_id.in_(

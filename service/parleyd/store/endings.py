@@ -27,7 +27,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from parleyd.contract.messages import MessageDraft
 from parleyd.contract.turns import TurnError, TurnResult
-from parleyd.store.asks import IS_PENDING, inserted_asks
+from parleyd.store.asks import HAS_LAPSED, IS_PENDING, inserted_asks, told
 from parleyd.store.columns import StorableText
 from parleyd.store.events import (
     inserted_events,
@@ -37,6 +37,7 @@ from parleyd.store.events import (
     read_last_written,
 )
 from parleyd.store.executions import read_unfinished, unknown_executions, unknown_values
+from parleyd.store.lapses import settle_lapsed
 from parleyd.store.locks import LEASED, fence, lock_for_turn, state_of, within
 from parleyd.store.messages import inserted_messages
 from parleyd.store.statements import given, run
@@ -57,9 +58,17 @@ from parleyd.turns.state import TurnPlace
 
 
 def plan_end_ahead(turn: OpenedTurn, ending: Ending) -> EndingPlan | None:
-    """Plans the end of a turn from what opening it left; None where a lock is needed to tell."""
+    """Plans the end of a turn from what opening it left; None where a lock is needed to tell.
+
+    Times of asks are told by the lock's own clock.
+    """
     outlook = turn.outlook
-    return plan_ending(turn, ending, outlook.conversation, outlook.place) if outlook else None
+    if outlook is None:
+        return None
+    timed = outlook.place.slot_may_lapse or any(ask.seconds is not None for ask in ending.asks)
+    if ending.asks and timed:
+        return None
+    return plan_ending(turn, ending, outlook.conversation, outlook.place)
 
 
 def end_as_seen(connection: Connection, turn: OpenedTurn, plan: EndingPlan) -> EndedTurn | None:
@@ -85,7 +94,11 @@ def end_locked(connection: Connection, turn: OpenedTurn, ending: Ending) -> Ende
         Fenced: The lease is lost, or the turn has ended.
     """
     conversation = lock_for_turn(connection, turn.lease)
-    place = _read_place(connection, turn, [asked.tool_call_id for asked in ending.asks])
+    call_ids = [asked.tool_call_id for asked in ending.asks]
+    place = _read_place(connection, turn, call_ids)
+    if ending.asks and place.slot_may_lapse:
+        conversation = settle_lapsed(connection, conversation)
+        place = _read_place(connection, turn, call_ids)
     return _end(connection, turn, plan_ending(turn, ending, conversation, place))
 
 
@@ -208,8 +221,8 @@ def _read_place(connection: Connection, turn: OpenedTurn, call_ids: list[str]) -
     ).one_or_none()
     if row is None:
         raise Fenced
-    next_position, slot_taken, taken, newer_turn = row
-    return TurnPlace(next_position, slot_taken, frozenset(taken), newer_turn)
+    next_position, slot_taken, has_lapsed, taken, newer_turn = row
+    return TurnPlace(next_position, slot_taken, has_lapsed, frozenset(taken), newer_turn)
 
 
 def _end(connection: Connection, turn: OpenedTurn, plan: EndingPlan) -> EndedTurn:
@@ -275,6 +288,7 @@ _PLACE: Final = select(
     .where(messages.c.turn_id == turns.c.id)
     .scalar_subquery(),
     exists().where(_OF_CONVERSATION, IS_PENDING),
+    exists().where(_OF_CONVERSATION, HAS_LAPSED),
     func.array(
         select(asks.c.tool_call_id)
         .where(_OF_CONVERSATION, asks.c.tool_call_id == any_(_CALL_IDS))
@@ -321,11 +335,12 @@ _GROWN_CONVERSATION: Final = (
     )
     .cte("grown_conversation")
 )
+_NEW_ASKS: Final = inserted_asks(_END_FENCE)
 _END: Final = select(
-    _END_FENCE.c.last_event, func.now().label("now"), notified(_END_FENCE)
+    _END_FENCE.c.last_event, func.now().label("now"), notified(_END_FENCE), told(_NEW_ASKS)
 ).add_cte(
     _GROWN_CONVERSATION,
-    inserted_asks(_END_FENCE),
+    _NEW_ASKS,
     inserted_messages(_END_FENCE),
     inserted_step(_END_FENCE),
     deleted_steps(

@@ -16,6 +16,7 @@ from sqlalchemy import (
     exists,
     func,
     literal,
+    literal_column,
     not_,
     select,
     update,
@@ -30,6 +31,7 @@ from parleyd.store.columns import StorableText
 from parleyd.store.engine import Database
 from parleyd.store.file_tables import file_requests, files
 from parleyd.store.statements import given, run
+from parleyd.store.tables import asks
 from parleyd.turns.file_store import UploadSeen
 from parleyd.turns.requests import RequestKey
 
@@ -59,6 +61,17 @@ class PostgresFileRows:
         def find(connection: Connection) -> dict[UUID, File]:
             rows = run(connection, _FIND, owner=owner, files=list(file_ids)).mappings()
             return {row["id"]: File(**row) for row in rows}
+
+        return await self._database.read(find)
+
+    async def find_answered_file(self, service: str, file_id: UUID) -> File | None:
+        """See `FileRows`. One query."""
+
+        def find(connection: Connection) -> File | None:
+            named = {"content": {"files": [{"fileId": str(file_id)}]}}
+            rows = run(connection, _FIND_ANSWERED, file=file_id, service=service, named=named)
+            row = rows.mappings().one_or_none()
+            return File(**row) if row else None
 
         return await self._database.read(find)
 
@@ -244,6 +257,18 @@ _FIND: Final = select(*_COLUMNS).where(
     files.c.owner == given("owner"),
     files.c.delete_time.is_(None),
 )
+_FIND_ANSWERED: Final = select(*_COLUMNS).where(
+    files.c.id == given("file"),
+    files.c.delete_time.is_(None),
+    exists().where(
+        asks.c.created_by_service == given("service"),
+        asks.c.owner == files.c.owner,
+        asks.c.kind == literal_column("'files'"),
+        asks.c.answer.contains(given("named", asks.c.answer.type)),
+    ),
+)
+"""The person's own files alone: an answer names no others."""
+
 _DELETE: Final = (
     update(files)
     .where(

@@ -28,11 +28,13 @@ _Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
 
 class Listener:
-    """Hears of new events and of leases that were given up, on a connection of its own.
+    """Hears of new events, asks, and leases that were given up, on a connection of its own.
 
-    `on_turn` gets the turn that has new events; `on_lease` is called when a turn is due. While
+    `on_turn` gets the turn that has new events; `on_ask` the hash of an owner's name, an ask of
+    that owner that came into its slot or left it, and its revision; `on_lease` is called when a
+    turn is due. While
     there is no connection nothing is heard, so `on_reconnect` is called after each that is made,
-    the first one too: read again what might have changed. All three are called on the event loop
+    the first one too: read again what might have changed. All of them are called on the event loop
     and must not block. The connection must be a session of its own: a pooler that hands sessions
     around between transactions hears nothing.
     """
@@ -41,11 +43,13 @@ class Listener:
         self,
         url: str,
         on_turn: Callable[[UUID], None],
+        on_ask: Callable[[str, UUID, int], None],
         on_lease: Callable[[], None],
         on_reconnect: Callable[[], None],
     ) -> None:
         self._url = url
         self._on_turn = on_turn
+        self._on_ask = on_ask
         self._on_lease = on_lease
         self._on_reconnect = on_reconnect
 
@@ -74,6 +78,7 @@ class Listener:
         )
         try:
             await connection.add_listener("turn_events", self._hear_of_events)
+            await connection.add_listener("asks", self._hear_of_ask)
             await connection.add_listener("turn_leases", self._hear_of_lease)
             yield connection
         finally:
@@ -87,6 +92,16 @@ class Listener:
         except ValueError:  # not one of ours
             return
         self._on_turn(turn)
+
+    def _hear_of_ask(self, connection: object, pid: int, channel: str, payload: object) -> None:
+        del connection, pid, channel
+        owner_hash, _, rest = str(payload).partition(":")
+        ask_id, _, revision = rest.partition(":")
+        try:
+            told = UUID(ask_id), int(revision)
+        except ValueError:  # not one of ours
+            return
+        self._on_ask(owner_hash, *told)
 
     def _hear_of_lease(self, connection: object, pid: int, channel: str, payload: object) -> None:
         del connection, pid, channel, payload

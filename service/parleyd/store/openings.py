@@ -10,10 +10,13 @@ from uuid import UUID
 
 from sqlalchemy import (
     CTE,
+    ColumnElement,
     Connection,
     Integer,
     Select,
+    Text,
     and_,
+    case,
     exists,
     func,
     insert,
@@ -25,9 +28,11 @@ from sqlalchemy import (
 
 from parleyd.contract import limits
 from parleyd.contract.text import storable
-from parleyd.store.asks import resolution, resolved_ask
+from parleyd.store.action_tokens import token_use, used_token
+from parleyd.store.asks import resolution, resolved_ask, told
 from parleyd.store.events import inserted_events, numbered, payloads_of
 from parleyd.store.files import used_files
+from parleyd.store.lapses import settle_lapsed
 from parleyd.store.locks import LEASE_END, lock_conversation, lock_for_owner
 from parleyd.store.messages import inserted_messages
 from parleyd.store.sayings import read_said
@@ -60,6 +65,8 @@ from parleyd.turns.situations import RepeatedRequest, Wanted
 def plan_ahead(opening: Opening) -> OpeningPlan | None:
     """Plans a turn from what was seen; None where a lock is needed to tell.
 
+    Only under the lock the clock can't pass the time of the ask that is in the slot.
+
     Raises:
         AskNotPending: The answer's ask was not what the conversation waited on.
         TurnNotFound: The conversation has no such turn to retry.
@@ -67,7 +74,8 @@ def plan_ahead(opening: Opening) -> OpeningPlan | None:
     """
     if opening.conversation_id is None:
         return plan_new_conversation(opening)
-    return plan_opening(opening, opening.seen) if opening.seen else None
+    seen = opening.seen
+    return plan_opening(opening, seen) if seen and not seen.asks.may_lapse else None
 
 
 def open_as_seen(connection: Connection, opening: Opening, plan: OpeningPlan) -> OpenedTurn | None:
@@ -97,7 +105,7 @@ def open_locked(connection: Connection, opening: Opening, conversation_id: UUID)
         TurnNotRetryable: It is not the one that may be retried.
         RequestSeen: The request id has made a turn already.
     """
-    lock_for_owner(connection, conversation_id, opening.owner)
+    conversation = lock_for_owner(connection, conversation_id, opening.owner)
     named, retried = opening.input, opening.input
     wanted = Wanted(
         conversation_id,
@@ -108,6 +116,9 @@ def open_locked(connection: Connection, opening: Opening, conversation_id: UUID)
     situation = read_situation(connection, opening.owner, wanted)
     if situation.repeated:
         raise RequestSeen(situation.repeated)
+    if situation.asks.lapsed:
+        settle_lapsed(connection, conversation)
+        situation = read_situation(connection, opening.owner, wanted)
     plan = plan_opening(opening, situation)
     now = _write(connection, opening, plan)
     assert now, "a conversation that is locked stays as it was read"
@@ -167,6 +178,9 @@ def _write(connection: Connection, opening: Opening, plan: OpeningPlan) -> datet
         "request_id": str(key.id) if key else None,
         "request_hash": key.digest if key else None,
         "holder": opening.holder,
+        "state": "closed" if plan.result else "running",
+        "outcome": plan.result.state if plan.result else None,
+        "result": plan.result,
         "new_events": len(plan.events),
         "last_seq": plan.last_seq,
         "rows": plan.rows,
@@ -177,12 +191,14 @@ def _write(connection: Connection, opening: Opening, plan: OpeningPlan) -> datet
         most = limits.ANY_NUMBER if opening.owner_turns is None else opening.owner_turns
         made = run(connection, _OPEN_IN_NEW, **values, project=opening.project, most=most)
         return made.scalar_one_or_none()
+    made = opening.input
     return run(
         connection,
         _OPEN,
         **values | seen_values(plan.seen),
         ended_chain=plan.ended_chain,
         **resolution(plan.resolved),
+        **token_use(made.token if isinstance(made, AnswerOpening) else None),
     ).scalar_one_or_none()
 
 
@@ -206,6 +222,7 @@ def _opened(opening: Opening, plan: OpeningPlan, said: str | None, now: datetime
         said=said_in(opening, plan) if said is None else said,
         resolved=resolved,
         outlook=outlook_after(opening, plan, title, project, now),
+        result=plan.result,
     )
 
 
@@ -229,6 +246,10 @@ _TURN: Final = {
     "last_event": given("new_events", turns.c.last_event.type),
     "lease_holder": given("holder", turns.c.lease_holder.type),
     "lease_until": LEASE_END,
+    "state": given("state", turns.c.state.type),
+    "outcome": given("outcome", turns.c.outcome.type),
+    "result": given("result", turns.c.result.type),
+    "close_time": case((given("state", Text()) == literal_column("'closed'"), func.now())),
 }
 _LAST_EVENT: Final = given("new_events", Integer()).label("last_event")
 
@@ -286,14 +307,14 @@ def _ended_steps(behind: CTE) -> CTE:
     )
 
 
-def _opening(behind: CTE, *more: CTE) -> Select[datetime]:
+def _opening(behind: CTE, news: ColumnElement[int], *more: CTE) -> Select[datetime, int]:
     """Returns one statement that does all the writes, if `behind` has a row.
 
-    Foreign keys are checked at its end.
+    Foreign keys are checked at its end. `news` are told as it commits.
     """
     new_turn = insert(turns).from_select(list(_TURN), select(*_TURN.values()).select_from(behind))
     return (
-        select(func.now())
+        select(func.now(), news)
         .select_from(behind)
         .add_cte(
             new_turn.cte("new_turn"),
@@ -305,9 +326,14 @@ def _opening(behind: CTE, *more: CTE) -> Select[datetime]:
     )
 
 
-_OPEN_IN_NEW: Final = _opening(_NEW_CONVERSATION)
+_OPEN_IN_NEW: Final = _opening(_NEW_CONVERSATION, literal_column("0", Integer()))
+_RESOLVED: Final = resolved_ask(_GROWN_CONVERSATION)
 _OPEN: Final = _opening(
-    _GROWN_CONVERSATION, resolved_ask(_GROWN_CONVERSATION), _ended_steps(_GROWN_CONVERSATION)
+    _GROWN_CONVERSATION,
+    told(_RESOLVED),
+    _RESOLVED,
+    _ended_steps(_GROWN_CONVERSATION),
+    used_token(_GROWN_CONVERSATION),
 )
 
 _OPENED: Final = select(turns.c.create_time).where(turns.c.id == given("turn"))

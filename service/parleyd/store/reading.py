@@ -8,7 +8,7 @@ from sqlalchemy import Connection, RowMapping, and_, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract.errors import TurnNotFound
-from parleyd.contract.turns import Turn
+from parleyd.contract.turns import Turn, TurnResult
 from parleyd.store.engine import Database
 from parleyd.store.events import read_events, read_last_events
 from parleyd.store.owners import check_owner
@@ -88,16 +88,21 @@ def read_turn(connection: Connection, owner: str, conversation_id: UUID, turn_id
 def _turn_of(conversation_id: UUID, row: RowMapping) -> Turn:
     """Returns a turn: it runs until it is closed, though what it said may be stored before.
 
-    What it said is a message then, and no partial text any more.
+    What it said is a message then, and no partial text any more. A quiet turn has said nothing.
     """
     closed = row["state"] == "closed"
+    result: TurnResult | None = row["result"] if closed else None
+    if closed and result is None:
+        result = TurnResult(
+            conversation_id=conversation_id, turn_id=row["id"], state=row["outcome"]
+        )
     return Turn(
         conversation_id=conversation_id,
         id=row["id"],
         state=row["outcome"] if closed else "running",
         last_event=row["last_event"],
         partial_text=row["partial_text"] if row["state"] == "running" else "",
-        result=row["result"] if closed else None,
+        result=result,
         retry_of=row["retry_of"],
         retried_by=row["retried_by"],
         create_time=row["create_time"],

@@ -13,6 +13,7 @@ from sqlalchemy import (
     func,
     literal,
     literal_column,
+    not_,
     or_,
     select,
     update,
@@ -20,11 +21,19 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from parleyd.contract import limits
+from parleyd.store.asks import HOLDS_SLOT
 from parleyd.store.dataset_tables import datasets
 from parleyd.store.engine import Database
 from parleyd.store.file_tables import file_requests
 from parleyd.store.statements import run
-from parleyd.store.tables import conversation_requests, conversations, turn_events, turns
+from parleyd.store.tables import (
+    action_tokens,
+    asks,
+    conversation_requests,
+    conversations,
+    turn_events,
+    turns,
+)
 
 ROWS_AT_ONCE: Final = 500
 """How many turns, or requests, one transaction clears: few enough to be done in a moment."""
@@ -32,17 +41,19 @@ ROWS_AT_ONCE: Final = 500
 
 @dataclass(frozen=True)
 class ClearedRows:
-    """What a round removed: events, request ids of turns, conversations, uploads; and datasets."""
+    """What a round removed: events, datasets, action tokens, and request ids of what they made."""
 
     events: int = 0
     turn_requests: int = 0
     conversation_requests: int = 0
     file_requests: int = 0
+    ask_requests: int = 0
     datasets: int = 0
+    action_tokens: int = 0
 
 
 async def clear_old_rows(engine: AsyncEngine) -> ClearedRows:
-    """Removes events of turns closed long ago, old request ids, and datasets nobody can read.
+    """Removes old events, request ids and action tokens, and datasets that nobody can read.
 
     Works in short transactions, and may run in several processes at once: each takes rows that no
     other one has.
@@ -55,8 +66,18 @@ async def clear_old_rows(engine: AsyncEngine) -> ClearedRows:
     turn_requests = await _clear(database, _OLD_TURN_REQUESTS)
     conversation_requests = await _clear(database, _OLD_CONVERSATION_REQUESTS)
     file_requests = await _clear(database, _OLD_FILE_REQUESTS)
+    ask_requests = await _clear(database, _OLD_ASK_REQUESTS)
     expired = await _clear(database, _OLD_DATASETS)
-    return ClearedRows(events, turn_requests, conversation_requests, file_requests, expired)
+    tokens = await _clear(database, _OLD_TOKENS)
+    return ClearedRows(
+        events,
+        turn_requests,
+        conversation_requests,
+        file_requests,
+        ask_requests,
+        expired,
+        tokens,
+    )
 
 
 async def _clear(database: Database, batch: Select[int, int]) -> int:
@@ -131,6 +152,31 @@ _OLD_TURN_REQUESTS: Final = select(
 )
 
 
+_NAMED_ASKS: Final = (
+    select(asks.c.id)
+    .where(
+        asks.c.service_request_id.is_not(None),
+        asks.c.create_time < _REQUEST_END,
+        not_(HOLDS_SLOT),
+    )
+    .order_by(asks.c.create_time)
+    .limit(ROWS_AT_ONCE)
+    .with_for_update(key_share=True, skip_locked=True)
+    .cte("named_asks")
+)
+_CLEARED_ASKS: Final = (
+    update(asks)
+    .where(asks.c.id == _NAMED_ASKS.c.id)
+    .values(service_request_id=None, service_request_hash=None)
+    .returning(asks.c.id)
+    .cte("cleared")
+)
+_OLD_ASK_REQUESTS: Final = select(
+    select(func.count()).select_from(_NAMED_ASKS).scalar_subquery(),
+    select(func.count()).select_from(_CLEARED_ASKS).scalar_subquery(),
+)
+
+
 def _old_requests(requests: Table) -> Select[int, int]:
     """Returns the batch that removes old request ids from a table of them."""
     owner, request_id = requests.c.owner, requests.c.request_id
@@ -177,4 +223,25 @@ _REMOVED_DATASETS: Final = (
 _OLD_DATASETS: Final = select(
     select(func.count()).select_from(_OVER_DATASETS).scalar_subquery(),
     select(func.count()).select_from(_REMOVED_DATASETS).scalar_subquery(),
+)
+
+_OVER_TOKENS: Final = (
+    select(action_tokens.c.token_hash)
+    .where(
+        action_tokens.c.expire_time < func.now() - literal(timedelta(hours=limits.USED_TOKEN_HOURS))
+    )
+    .order_by(action_tokens.c.expire_time)
+    .limit(ROWS_AT_ONCE)
+    .with_for_update(skip_locked=True)
+    .cte("over_tokens")
+)
+_REMOVED_TOKENS: Final = (
+    delete(action_tokens)
+    .where(action_tokens.c.token_hash == _OVER_TOKENS.c.token_hash)
+    .returning(action_tokens.c.token_hash)
+    .cte("removed")
+)
+_OLD_TOKENS: Final = select(
+    select(func.count()).select_from(_OVER_TOKENS).scalar_subquery(),
+    select(func.count()).select_from(_REMOVED_TOKENS).scalar_subquery(),
 )

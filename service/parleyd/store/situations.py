@@ -24,7 +24,7 @@ from sqlalchemy import (
 from parleyd.contract import limits
 from parleyd.contract.steps import StepCall
 from parleyd.contract.text import storable
-from parleyd.store.asks import ASK_COLUMNS, IS_PENDING, ask_of
+from parleyd.store.asks import ASK_COLUMNS, HAS_LAPSED, HOLDS_SLOT, IS_PENDING, ask_of
 from parleyd.store.columns import Stored
 from parleyd.store.owners import check_owner
 from parleyd.store.statements import given, run
@@ -106,6 +106,7 @@ def _asks(rows: Sequence[RowMapping], named: str | None) -> NamedAsks:
         chain_start=start,
         guarded=guarded or (),
         named=next((ask for ask, _ in found if ask.tool_call_id == named), None),
+        lapsed=any(row["ask_has_lapsed"] for row in rows),
     )
 
 
@@ -207,6 +208,7 @@ _SITUATION: Final = (
         ),
         _CHAIN.c.context_max_seq.label("chain_start"),
         _GUARDED.label("guarded"),
+        HAS_LAPSED.label("ask_has_lapsed"),
         *ASK_COLUMNS,
     )
     .select_from(_CALL)
@@ -215,7 +217,7 @@ _SITUATION: Final = (
     .outerjoin(
         asks,
         or_(
-            and_(asks.c.conversation_id == given("conversation"), IS_PENDING),
+            and_(asks.c.conversation_id == given("conversation"), HOLDS_SLOT),
             and_(
                 asks.c.conversation_id == given("conversation"),
                 asks.c.tool_call_id == given("named"),

@@ -157,6 +157,7 @@ class AskColumns(TypedColumns):
     resolved_by_turn: Named[UUID | None] = Column(ForeignKey("turns.id", ondelete="SET NULL"))
     created_by_service: Named[str | None] = Column(Text)
     service_request_id: Named[str | None] = Column(Text)
+    service_request_hash: Named[bytes | None] = Column(LargeBinary)
     visible_to_model: Named[bool] = Column(server_default=text("false"))
     expire_time: Named[datetime | None] = Column(TIME)
     revision: Named[int] = Column(BigInteger, server_default=ONE)
@@ -178,6 +179,9 @@ asks: Final = Table(
     CheckConstraint("origin <> 'approval' OR kind = 'confirm'", "approval_confirms"),
     CheckConstraint("(origin = 'approval') = (tool_args IS NOT NULL)", "approval_of_a_call"),
     CheckConstraint("(origin = 'service') = (created_by_service IS NOT NULL)", "service_named"),
+    CheckConstraint(
+        "(service_request_id IS NULL) = (service_request_hash IS NULL)", "service_request_hashed"
+    ),
     Index(
         "asks_one_pending",
         "conversation_id",
@@ -201,6 +205,17 @@ asks: Final = Table(
         "created_by_service",
         "service_request_id",
         unique=True,
+        postgresql_where=text("service_request_id IS NOT NULL"),
+    ),
+    Index(
+        "asks_of_service",
+        "created_by_service",
+        "owner",
+        postgresql_where=text("created_by_service IS NOT NULL"),
+    ),
+    Index(
+        "asks_service_request_time",
+        "create_time",
         postgresql_where=text("service_request_id IS NOT NULL"),
     ),
 )
@@ -373,4 +388,5 @@ action_tokens: Final = Table(
     ActionTokenColumns,
     CheckConstraint("octet_length(token_hash) = 32", "token_hashed"),
     Index("action_tokens_by_ask", "ask_id"),
+    Index("action_tokens_end", "expire_time"),
 )

@@ -5,8 +5,15 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from parleyd.contract.errors import ModelNotConfigured, OptionForbidden
-from parleyd.contract.turns import AnswerInput, PromptInput, TurnInput, TurnRequest
+from parleyd.contract.turns import (
+    AnswerInput,
+    ButtonInput,
+    PromptInput,
+    TurnInput,
+    TurnRequest,
+)
 from parleyd.turns.checks import (
+    answers_service,
     as_retried,
     check_input,
     check_limits,
@@ -43,15 +50,19 @@ class ReadyTurn:
 
 async def open_turn(
     shared: Deployment, turn_id: UUID, request: TurnRequest
-) -> ReadyTurn | RepeatedRequest:
+) -> ReadyTurn | OpenedTurn | RepeatedRequest:
     """Checks a request and stores its turn; of a repeated request returns the turn it made.
+
+    The answer to a service's ask needs no model: its turn is closed already (16.4).
 
     Raises:
         ParleyError: A check failed; nothing was stored.
     """
     check_options(request, shared.options)
     own_model, title_model = _models(shared, request)
-    model = check_model(request, own_model)
+    model = None
+    if own_model or not isinstance(request.input, AnswerInput | ButtonInput):
+        model = check_model(request, own_model)
     with_files = _may_hold_files(request.input)
     # A digest over an answer or attachments may be over megabytes of files.
     wanted = (
@@ -66,6 +77,9 @@ async def open_turn(
     if situation.repeated:
         check_repeat(wanted.request, situation.repeated)
         return situation.repeated
+    asked_by_service = answers_service(request, situation)
+    if model is None and not asked_by_service:
+        raise ModelNotConfigured
     check_limits(request, situation, shared.options.limits)
     taken = await check_input(shared, request, situation)
     request = as_retried(request, situation.failed)
@@ -79,8 +93,10 @@ async def open_turn(
         surface=request.surface or "full",
         project=conversation.project if conversation else request.project,
     )
-    told = await instructions(shared.options, model, context, request.system_instruction)
-    check_tool(taken.opening, situation, told)
+    told: Instructions | None = None
+    if model and not asked_by_service:
+        told = await instructions(shared.options, model, context, request.system_instruction)
+        check_tool(taken.opening, situation, told)
     opening = Opening(
         turn_id=turn_id,
         owner=request.owner,
@@ -88,7 +104,7 @@ async def open_turn(
         new_conversation_id=new_conversation_id,
         input=taken.opening,
         surface=context.surface,
-        model=model.model_id,
+        model=model.model_id if model and told else None,
         holder=shared.holder,
         project=request.project,
         system_instruction=request.system_instruction,
@@ -103,6 +119,8 @@ async def open_turn(
     except RequestSeen as seen:
         check_repeat(wanted.request, seen.turn)
         return seen.turn
+    if model is None or told is None:
+        return turn
     return ReadyTurn(turn, model, title_model, told, began, taken.shown)
 
 

@@ -22,6 +22,8 @@ class Asker:
         self._told = told
         self._surface: Surface = surface
         self._wordings = options.approval_wordings
+        self._ask_seconds = options.ask_seconds
+        self._approval_seconds = options.approval_seconds
         self._hosts = options.blocks.options.image_hosts if options.blocks else ()
         self._ids = ids
 
@@ -46,7 +48,8 @@ class Asker:
         assert kind, "a valid ask is of a kind"
         assert isinstance(call.args, dict), "the input of a valid ask is an object"
         shown = ask_without_remote_images(call.args, self._hosts)
-        return CollectedAsk(call, ask_id, kind, shown, call.tool_call_id, spare)
+        seconds = self._ask_seconds.get(kind)
+        return CollectedAsk(call, ask_id, kind, shown, call.tool_call_id, spare, seconds=seconds)
 
     async def _approval(self, call: StepCall, ask_id: UUID) -> CollectedAsk:
         tool = self._told.host_tools.get(call.tool_name)
@@ -54,4 +57,5 @@ class Asker:
         worded = await approval_input(call, description, self._wordings, self._surface)
         worded = ask_without_remote_images(worded, self._hosts)
         own, spare = self._ids.approval_id(), self._ids.approval_id()
-        return CollectedAsk(call, ask_id, "confirm", worded, own, spare, "approval")
+        seconds = self._approval_seconds.get(call.tool_name)
+        return CollectedAsk(call, ask_id, "confirm", worded, own, spare, "approval", seconds)

@@ -37,7 +37,7 @@ from parleyd.turns.instructions import Instructions
 from parleyd.turns.model import Model
 from parleyd.turns.openings import check_retryable, not_pending
 from parleyd.turns.options import TurnLimits, TurnOptions
-from parleyd.turns.ports import AnswerOpening, PromptOpening, RetryOpening
+from parleyd.turns.ports import AnswerOpening, PromptOpening, RetryOpening, TokenPress
 from parleyd.turns.requests import RequestKey, turn_request_key
 from parleyd.turns.situations import FailedTurn, RepeatedRequest, Situation, Wanted
 from parleyd.turns.taken_input import TakenInput
@@ -98,6 +98,17 @@ def check_repeat(request: RequestKey | None, seen: RepeatedRequest) -> None:
         raise RequestIdReused(request.id)
 
 
+def answers_service(request: TurnRequest, situation: Situation) -> bool:
+    """Tells whether a request answers the ask of a service, for which no model runs (16.4)."""
+    ask = situation.asks.pending
+    return (
+        isinstance(request.input, AnswerInput | ButtonInput)
+        and ask is not None
+        and ask.origin == "service"
+        and ask.tool_call_id == storable(request.input.tool_call_id)
+    )
+
+
 def check_limits(request: TurnRequest, situation: Situation, limits: TurnLimits) -> None:
     """Checks what the caller has running already. Answers are always admitted.
 
@@ -119,7 +130,7 @@ async def check_input(shared: Deployment, request: TurnRequest, situation: Situa
     stored once all is in order.
 
     Raises:
-        AskNotPending: The conversation does not wait on this ask.
+        AskNotPending, AskExpired: The conversation does not wait on this ask.
         UnknownButton: The stored card has no such button.
         InvalidAnswer: The answer does not fit the stored ask.
         TurnNotFound: The conversation has no such turn.
@@ -142,19 +153,25 @@ async def check_input(shared: Deployment, request: TurnRequest, situation: Situa
             if ask.kind == "files" and action_of(envelope) == "accept":
                 return await take_answer(shared.files, request.owner, tool_call_id, envelope, cap)
             return TakenInput(AnswerOpening("answer", tool_call_id, envelope))
-        case ButtonInput(tool_call_id=tool_call_id, button_id=button_id):
+        case ButtonInput(tool_call_id=tool_call_id, button_id=button_id) as button:
             ask = _pending(situation, tool_call_id)
             match look_up_button(ask.simple, button_id):
                 case FieldError() as error:
                     raise UnknownButton(error.message, [error])
                 case response:
                     envelope = _fitting(ask, response, cap)
-                    return TakenInput(AnswerOpening("button", tool_call_id, envelope))
+                    return TakenInput(
+                        AnswerOpening(button.kind, tool_call_id, envelope, _token_press(button))
+                    )
         case RetryInput(turn_id=turn_id):
             check_retryable(turn_id, situation.failed)
             return TakenInput(RetryOpening(turn_id))
         case _:
             assert_never(request.input)
+
+
+def _token_press(button: ButtonInput) -> TokenPress | None:
+    return TokenPress(button.token_hash, button.button_id) if button.token_hash else None
 
 
 def as_retried(request: TurnRequest, failed: FailedTurn | None) -> TurnRequest:

@@ -25,7 +25,7 @@ from parleyd.turns.records import (
     returned_row,
     storable_event,
 )
-from parleyd.turns.state import SeenConversation, TurnPlace, resolve
+from parleyd.turns.state import SeenConversation, TurnPlace, expires, resolve
 from parleyd.turns.takeovers import unknown_event
 
 
@@ -230,6 +230,7 @@ def _asks_of(
             status="pending",
             created_by_turn=turn.lease.turn_id,
             create_time=conversation.now,
+            expire_time=expires(conversation.now, asked.seconds),
         )
         reason = None
         if index == 0 and conversation.deleted:

@@ -81,6 +81,10 @@ class FileRows(Protocol):
         """Reads files by their ids: those of `owner` that are not deleted."""
         ...
 
+    async def find_answered_file(self, service: str, file_id: UUID) -> File | None:
+        """Reads a file that somebody answered an ask of `service` with, if it is not deleted."""
+        ...
+
     async def delete_file(self, owner: str, file_id: UUID) -> File:
         """Forgets a file, whose bytes are to be removed next.
 

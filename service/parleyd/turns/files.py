@@ -137,6 +137,20 @@ class Files:
         file = await self.get(owner, file_id)
         return file, self._pieces(file)
 
+    async def open_answered(
+        self, service: str, file_id: UUID
+    ) -> tuple[File, AsyncGenerator[bytes, None]]:
+        """Returns a file with which somebody has answered an ask of `service`, as `open` does.
+
+        Raises:
+            FileNotFound: There is none, or its bytes are gone; the pieces raise it too.
+            Unavailable: The store can't be reached; raised by the pieces.
+        """
+        file = await self.rows.find_answered_file(service, file_id)
+        if file is None:
+            raise FileNotFound(file_id)
+        return file, self._pieces(file)
+
     async def url(self, owner: str, file_id: UUID) -> tuple[str, datetime]:
         """Returns a URL from which anybody may read a file of `owner`, and when it ends.
 

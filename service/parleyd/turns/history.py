@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from parleyd.contract.approvals import denied_result
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.executions import UNKNOWN_OUTCOME, Execution
-from parleyd.contract.json import compact
+from parleyd.contract.json import compact, string_at
 from parleyd.contract.messages import Message
 from parleyd.contract.steps import Step, StepCall
 from parleyd.turns.approvals import denial_of
@@ -151,6 +151,11 @@ def _history(
             if row.ask.id in answers:
                 run.append((row.ask, answers[row.ask.id]))
             continue
+        if row.type == "tool_result" and row.ask and row.ask.visible_to_model:
+            _add_asked(said, run, model)
+            run = []
+            said.append(_Said(_asked_by_service(row.ask, model)))
+            continue
         if row.type == "tool_call":
             continue
         _add_asked(said, run, model)
@@ -163,6 +168,15 @@ def _history(
             said.append(_Said((model.reply_message(row.text),), is_reply=True))
     _add_asked(said, run, model)
     return (message for each in said for message in each.messages)
+
+
+def _asked_by_service(ask: Ask, model: Model) -> tuple[ProviderMessage, ...]:
+    """Returns a service's question and its answer as texts: the model has made no such call."""
+    question = string_at(ask.input, "prompt") or ""
+    return (
+        model.reply_message(f"{ask.created_by_service} asked: {question}"),
+        model.user_message(f"Answer to {ask.created_by_service}: {compact(ask.answer)}", ()),
+    )
 
 
 def _add_asked(said: list[_Said], run: Sequence[tuple[Ask, JsonValue]], model: Model) -> None:

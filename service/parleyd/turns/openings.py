@@ -9,6 +9,7 @@ from parleyd.contract.answered_files import kept_files
 from parleyd.contract.answers import CONVERSATION_DELETED, USER_SENT_MESSAGE, action_of, cancelled
 from parleyd.contract.asks.ask import Ask
 from parleyd.contract.errors import (
+    AskExpired,
     AskNotPending,
     ConversationNotFound,
     Resolution,
@@ -19,10 +20,16 @@ from parleyd.contract.events import EventBody, Started
 from parleyd.contract.json import compact
 from parleyd.contract.messages import MessageDraft
 from parleyd.contract.text import storable
-from parleyd.contract.turns import InputKind
+from parleyd.contract.turns import InputKind, TurnResult
 from parleyd.turns.approvals import settled_calls
 from parleyd.turns.ports import AnswerOpening, Opening, PromptOpening, RetryOpening
-from parleyd.turns.records import PlacedRow, answer_row, place_rows, resolution_event
+from parleyd.turns.records import (
+    PlacedRow,
+    answer_row,
+    done_event,
+    place_rows,
+    resolution_event,
+)
 from parleyd.turns.situations import FailedTurn, Situation
 from parleyd.turns.state import Outlook, SeenConversation, TurnPlace, resolve
 
@@ -33,7 +40,8 @@ class OpeningPlan:
 
     `seen` is the conversation that the plan is right for; a turn that makes its conversation has
     none. `ended_chain` will never be resumed, so its steps go. `slot_taken` says that an ask stays
-    pending. `file_ids` are the files that its message or answer refers to.
+    pending, `slot_may_lapse` that it does so for a time. `file_ids` are the files that its message
+    or answer refers to. With `result` the turn is closed as it is opened: no model runs.
     """
 
     conversation_id: UUID
@@ -50,7 +58,9 @@ class OpeningPlan:
     retry_of: UUID | None = None
     ended_chain: UUID | None = None
     slot_taken: bool = False
+    slot_may_lapse: bool = False
     file_ids: tuple[UUID, ...] = ()
+    result: TurnResult | None = None
 
 
 def plan_new_conversation(opening: Opening) -> OpeningPlan:
@@ -87,7 +97,8 @@ def plan_opening(opening: Opening, situation: Situation) -> OpeningPlan:
     """Plans a turn in a conversation that stays as it was found, or is locked.
 
     An answer resolves the ask it names, for good; a message cancels the pending one, whose chain is
-    over then; a retry goes on with the failed turn's chain and brings no word from the person.
+    over then; a retry goes on with the failed turn's chain and brings no word from the person. The
+    answer to a service's ask is all there is of its turn (16.4).
 
     Raises:
         ConversationNotFound: There is none.
@@ -136,6 +147,15 @@ def plan_opening(opening: Opening, situation: Situation) -> OpeningPlan:
         drafts.insert(0, answer_row(resolved))
         events.append(resolution_event(resolved))
     events += settled
+    result: TurnResult | None = None
+    if resolved and resolved.origin == "service" and isinstance(opening.input, AnswerOpening):
+        result = TurnResult(
+            conversation_id=conversation.id,
+            turn_id=opening.turn_id,
+            state="completed",
+            title=conversation.title,
+        )
+        events.append(done_event(result))
     rows = tuple(place_rows(drafts, conversation.last_seq, 0))
     last_seq = conversation.last_seq + len(rows)
     return OpeningPlan(
@@ -155,7 +175,9 @@ def plan_opening(opening: Opening, situation: Situation) -> OpeningPlan:
         retry_of=retry_of,
         ended_chain=ended_chain,
         slot_taken=asks.pending is not None and resolved is None,
+        slot_may_lapse=asks.may_lapse and resolved is None,
         file_ids=file_ids,
+        result=result,
     )
 
 
@@ -193,7 +215,10 @@ def outlook_after(
         retryable_turn_id=None,
         now=now,
     )
-    return Outlook(conversation, TurnPlace(len(plan.rows), slot_taken=plan.slot_taken))
+    place = TurnPlace(
+        len(plan.rows), slot_taken=plan.slot_taken, slot_may_lapse=plan.slot_may_lapse
+    )
+    return Outlook(conversation, place)
 
 
 def not_pending(tool_call_id: str, *, pending: Ask | None, named: Ask | None) -> AskNotPending:
@@ -202,7 +227,8 @@ def not_pending(tool_call_id: str, *, pending: Ask | None, named: Ask | None) ->
     if named and named.answer is not None and named.resolve_time:
         resolution = Resolution(named.resolved_by_turn, action_of(named.answer), named.resolve_time)
     current = pending.tool_call_id if pending else None
-    return AskNotPending(tool_call_id, resolution, current)
+    fault = AskExpired if named and named.expired else AskNotPending
+    return fault(tool_call_id, resolution, current)
 
 
 def check_retryable(turn_id: UUID, failed: FailedTurn | None) -> FailedTurn:

@@ -50,7 +50,8 @@ class TurnOptions:
 
     `ask_kinds` empty means asks are off. Without tools a turn is one model call, whatever
     `max_steps` says. `approval_wordings` are by the names of the tools they speak of. Without
-    `blocks` replies are texts.
+    `blocks` replies are texts. Asks of a kind in `ask_seconds`, and approvals of a tool in
+    `approval_seconds`, are over so many seconds after they were made; all others wait for good.
     """
 
     ask_kinds: tuple[AskKind, ...] = ()
@@ -65,6 +66,8 @@ class TurnOptions:
     approval_wordings: Mapping[str, ApprovalWording] = field(
         default_factory=dict[str, ApprovalWording]
     )
+    ask_seconds: Mapping[AskKind, float] = field(default_factory=dict[AskKind, float])
+    approval_seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     uploads: bool = True
     blocks: BlockReplies | None = None
     limits: TurnLimits = TurnLimits()

@@ -6,7 +6,7 @@ can't be reached; nothing of that call is stored then.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 from uuid import UUID
 
@@ -45,6 +45,10 @@ class Ids(Protocol):
         """Returns a fresh public id of an approval, `apr_<ulid>`: never that of a call."""
         ...
 
+    def secret(self) -> str:
+        """Returns a fresh secret of 256 random bits, which a URL could spell."""
+        ...
+
 
 # ---------------------------------------------------------------- opening
 
@@ -71,15 +75,24 @@ class PromptOpening:
 
 
 @dataclass(frozen=True)
+class TokenPress:
+    """The press of a button by an action token, which presses none other from then on."""
+
+    token_hash: bytes = field(repr=False)
+    button_id: str
+
+
+@dataclass(frozen=True)
 class AnswerOpening:
     """Opens a turn with an answer that fits the stored ask.
 
     `envelope` is in storable form: of files it says what they are and where they are kept.
     """
 
-    kind: Literal["answer", "button"]
+    kind: Literal["answer", "button", "action_token"]
     tool_call_id: str
     envelope: dict[str, JsonValue]
+    token: TokenPress | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +119,7 @@ class Opening:
     new_conversation_id: UUID
     input: PromptOpening | AnswerOpening | RetryOpening
     surface: Surface
-    model: str
+    model: str | None
     holder: str
     project: str | None = None
     system_instruction: str | None = None
@@ -125,7 +138,7 @@ class OpenedTurn:
     wall time so far, by the database's clock. `said` is what the person brought, for the request
     log: the text, or the stored envelope as compact JSON. `resolved` is the ask that the turn
     resolved. `outlook` lets one statement end the turn where it holds; after a takeover there is
-    none.
+    none. With `result` the turn is closed already.
     """
 
     lease: Lease
@@ -147,6 +160,7 @@ class OpenedTurn:
     attempts: int = 1
     age_seconds: float = 0.0
     outlook: Outlook | None = None
+    result: TurnResult | None = None
 
 
 class RequestSeen(Exception):
@@ -199,6 +213,7 @@ class CollectedAsk:
 
     Its public id is `tool_call_id`, or `spare_call_id` where that is already the id of another ask
     of the conversation. `call` made it: an ask of the model's, or a call that needs an approval.
+    With `seconds` it is over so long after it was made.
     """
 
     call: StepCall
@@ -208,6 +223,7 @@ class CollectedAsk:
     tool_call_id: str
     spare_call_id: str
     origin: AskOrigin = "model"
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,7 @@ def ask_event(ask: Ask) -> Asked:
         origin=ask.origin,
         tool_name=ask.tool_name if ask.origin == "approval" else None,
         tool_args=ask.tool_args,
+        expire_time=ask.expire_time,
     )
 
 

@@ -53,6 +53,14 @@ def conversation_request_key(
     return RequestKey(request_id, _digest([title, project])) if request_id else None
 
 
+def service_ask_request_key(request_id: UUID | None, wish: JsonValue) -> RequestKey | None:
+    """Returns the key of a service's wish to ask, if it has a request id.
+
+    `wish` is the whole wish: another one with the same id is another request.
+    """
+    return RequestKey(request_id, _digest(wish)) if request_id else None
+
+
 def _digest(value: JsonValue) -> bytes:
     # Keys are sorted, since equal objects may come in any order. Escapes and NaN are spelled out:
     # whatever is wrong with an answer is told by the checks that follow, not here.

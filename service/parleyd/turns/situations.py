@@ -14,13 +14,20 @@ from parleyd.turns.state import SeenConversation
 class NamedAsks:
     """The pending ask with the starting point of its chain, and the ask an answer names.
 
-    `guarded` are the calls of the pending ask's step that need an approval, in call order.
+    `guarded` are the calls of the pending ask's step that need an approval, in call order. `lapsed`
+    says that the slot is held by an ask whose time is over, which nobody has written yet.
     """
 
     pending: Ask | None = None
     chain_start: int = 0
     guarded: tuple[StepCall, ...] = ()
     named: Ask | None = None
+    lapsed: bool = False
+
+    @property
+    def may_lapse(self) -> bool:
+        """Tells whether the ask in the slot is over at some moment, if it is not already."""
+        return self.lapsed or (self.pending is not None and self.pending.expire_time is not None)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ What a transaction of a turn writes, given what it read, is decided in `openings
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from pydantic import JsonValue
@@ -39,13 +39,15 @@ class SeenConversation:
 class TurnPlace:
     """What the end of a turn depends on beside its conversation.
 
-    `next_position` is that of the turn's next row. `slot_taken` says that another ask is pending.
+    `next_position` is that of the turn's next row. `slot_taken` says that another ask is pending,
+    and `slot_may_lapse` that its time is over at some moment, or is already: only a lock tells.
     `taken_call_ids` are the public ids of asks, as far as they matter. `newer_turn` says that the
     conversation has gone on, so that this turn can't be retried.
     """
 
     next_position: int
     slot_taken: bool = False
+    slot_may_lapse: bool = False
     taken_call_ids: frozenset[str] = frozenset()
     newer_turn: bool = False
 
@@ -71,3 +73,8 @@ def resolve(ask: Ask, envelope: dict[str, JsonValue], turn_id: UUID | None, now:
             "resolve_time": now,
         }
     )
+
+
+def expires(now: datetime, seconds: float | None) -> datetime | None:
+    """Returns when an ask that is made `now` expires; None where it may wait for good."""
+    return None if seconds is None else now + timedelta(seconds=seconds)

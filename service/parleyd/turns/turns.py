@@ -11,6 +11,7 @@ from structlog.contextvars import bound_contextvars
 
 from parleyd.contract.errors import RateLimited, Unavailable
 from parleyd.contract.turns import Turn, TurnRequest, TurnResult
+from parleyd.turns.accounts import TurnAccount
 from parleyd.turns.admission import ReadyTurn, open_turn
 from parleyd.turns.deployment import Deployment
 from parleyd.turns.followers import Sent
@@ -214,9 +215,21 @@ class Turns:
                 return
             # The turn needs no more of it, and it may hold megabytes of files.
             del request
-            live = make_live(self._shared, ready.turn)
-            _accept(opened, self._followed(ready.turn, live))
-            await self.run(ready, live)
+            turn = ready if isinstance(ready, OpenedTurn) else ready.turn
+            live = make_live(self._shared, turn)
+            _accept(opened, self._followed(turn, live))
+            if isinstance(ready, OpenedTurn):
+                await self._close(ready, live)
+            else:
+                await self.run(ready, live)
+
+    async def _close(self, turn: OpenedTurn, live: LiveTurn) -> None:
+        """Ends a turn that was closed as it was opened, for those who follow it and in the log."""
+        assert turn.result, "a turn that needs no model is closed"
+        live.end(turn.result)
+        self._followers.remove(live)
+        account = TurnAccount(turn, turn.model or "unknown")
+        await account.log_turn(self._shared.request_log, turn.result, None)
 
     def _followed(self, turn: OpenedTurn, live: LiveTurn) -> FollowedTurn:
         lease = turn.lease

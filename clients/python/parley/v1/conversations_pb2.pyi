@@ -118,6 +118,7 @@ class PendingAskView(_message.Message):
     TOOL_NAME_FIELD_NUMBER: _builtins.int
     TOOL_ARGS_JSON_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     tool_call_id: _builtins.str
     """Names the ask within its conversation. The answer names it too."""
     kind: _asks_pb2.AskKind.ValueType
@@ -140,6 +141,10 @@ class PendingAskView(_message.Message):
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """Is when the agent asked."""
 
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """Is when the ask expires, if it does. The server's clock decides."""
+
     def __init__(
         self,
         *,
@@ -151,10 +156,11 @@ class PendingAskView(_message.Message):
         tool_name: _builtins.str = ...,
         tool_args_json: _builtins.str = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "input", b"input", "simple", b"simple"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "input", b"input", "simple", b"simple"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "input", b"input", "kind", b"kind", "origin", b"origin", "simple", b"simple", "tool_args_json", b"tool_args_json", "tool_call_id", b"tool_call_id", "tool_name", b"tool_name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "input", b"input", "kind", b"kind", "origin", b"origin", "simple", b"simple", "tool_args_json", b"tool_args_json", "tool_call_id", b"tool_call_id", "tool_name", b"tool_name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

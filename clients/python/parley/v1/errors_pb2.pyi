@@ -134,6 +134,18 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_ONE_INPUT_ONLY: _ErrorReason.ValueType  # 51
     """Several inputs for one turn, which JSON alone can write. INVALID_ARGUMENT."""
+    ERROR_REASON_ASK_EXPIRED: _ErrorReason.ValueType  # 52
+    """The ask's time was over before the answer came. ABORTED. Metadata: as of ASK_NOT_PENDING."""
+    ERROR_REASON_ASK_ALREADY_PENDING: _ErrorReason.ValueType  # 53
+    """The conversation waits on another ask, and it waits on one at most. ABORTED. Metadata: `current_tool_call_id`."""
+    ERROR_REASON_ASK_NOT_FOUND: _ErrorReason.ValueType  # 54
+    """The service has made no such ask. NOT_FOUND."""
+    ERROR_REASON_TOKEN_INVALID: _ErrorReason.ValueType  # 55
+    """An action token that is unknown, has expired, is not for this button, or whose ask is resolved. NOT_FOUND."""
+    ERROR_REASON_TOKEN_USED: _ErrorReason.ValueType  # 56
+    """The action token has pressed another button already. ABORTED."""
+    ERROR_REASON_DESTRUCTIVE_BUTTON: _ErrorReason.ValueType  # 57
+    """A button that does harm, which this deployment leaves to the app. INVALID_ARGUMENT."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call or a turn failed.
@@ -256,4 +268,16 @@ ERROR_REASON_BLOCKS_INVALID: ErrorReason.ValueType  # 50
 """
 ERROR_REASON_ONE_INPUT_ONLY: ErrorReason.ValueType  # 51
 """Several inputs for one turn, which JSON alone can write. INVALID_ARGUMENT."""
+ERROR_REASON_ASK_EXPIRED: ErrorReason.ValueType  # 52
+"""The ask's time was over before the answer came. ABORTED. Metadata: as of ASK_NOT_PENDING."""
+ERROR_REASON_ASK_ALREADY_PENDING: ErrorReason.ValueType  # 53
+"""The conversation waits on another ask, and it waits on one at most. ABORTED. Metadata: `current_tool_call_id`."""
+ERROR_REASON_ASK_NOT_FOUND: ErrorReason.ValueType  # 54
+"""The service has made no such ask. NOT_FOUND."""
+ERROR_REASON_TOKEN_INVALID: ErrorReason.ValueType  # 55
+"""An action token that is unknown, has expired, is not for this button, or whose ask is resolved. NOT_FOUND."""
+ERROR_REASON_TOKEN_USED: ErrorReason.ValueType  # 56
+"""The action token has pressed another button already. ABORTED."""
+ERROR_REASON_DESTRUCTIVE_BUTTON: ErrorReason.ValueType  # 57
+"""A button that does harm, which this deployment leaves to the app. INVALID_ARGUMENT."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -5,6 +5,7 @@ isort:skip_file
 
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
@@ -846,6 +847,7 @@ class AskAsked(_message.Message):
     ORIGIN_FIELD_NUMBER: _builtins.int
     TOOL_NAME_FIELD_NUMBER: _builtins.int
     TOOL_ARGS_JSON_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     conversation_id: _builtins.str
     """Names the conversation."""
     tool_call_id: _builtins.str
@@ -868,6 +870,10 @@ class AskAsked(_message.Message):
     def simple(self) -> _cards_pb2.SimpleCard:
         """Is the card for a client that does not know the kind."""
 
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """Is when the ask expires, if it does. The server's clock decides."""
+
     def __init__(
         self,
         *,
@@ -879,10 +885,11 @@ class AskAsked(_message.Message):
         origin: _asks_pb2.AskOrigin.ValueType = ...,
         tool_name: _builtins.str = ...,
         tool_args_json: _builtins.str = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["input", b"input", "simple", b"simple"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expire_time", b"expire_time", "input", b"input", "simple", b"simple"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "input", b"input", "kind", b"kind", "origin", b"origin", "simple", b"simple", "tool_args_json", b"tool_args_json", "tool_call_id", b"tool_call_id", "tool_name", b"tool_name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "expire_time", b"expire_time", "input", b"input", "kind", b"kind", "origin", b"origin", "simple", b"simple", "tool_args_json", b"tool_args_json", "tool_call_id", b"tool_call_id", "tool_name", b"tool_name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1391,6 +1398,7 @@ class PendingAsk(_message.Message):
     KIND_FIELD_NUMBER: _builtins.int
     SIMPLE_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     conversation_id: _builtins.str
     """Names the conversation."""
     title: _builtins.str
@@ -1407,6 +1415,10 @@ class PendingAsk(_message.Message):
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """Is when the agent asked."""
 
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """Is when the ask expires, if it does. The server's clock decides."""
+
     def __init__(
         self,
         *,
@@ -1416,10 +1428,11 @@ class PendingAsk(_message.Message):
         kind: _asks_pb2.AskKind.ValueType = ...,
         simple: _cards_pb2.SimpleCard | None = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "simple", b"simple"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "simple", b"simple"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "create_time", b"create_time", "kind", b"kind", "simple", b"simple", "title", b"title", "tool_call_id", b"tool_call_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "create_time", b"create_time", "expire_time", b"expire_time", "kind", b"kind", "simple", b"simple", "title", b"title", "tool_call_id", b"tool_call_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1478,3 +1491,254 @@ class ListPendingAsksResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListPendingAsksResponse: _TypeAlias = ListPendingAsksResponse  # noqa: Y015
+
+@_typing.final
+class WatchPendingAsksRequest(_message.Message):
+    """Watches the caller's pending asks."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchPendingAsksRequest: _TypeAlias = WatchPendingAsksRequest  # noqa: Y015
+
+@_typing.final
+class WatchPendingAsksResponse(_message.Message):
+    """A change of the caller's pending asks. Without one it says that nothing has happened for a while."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SNAPSHOT_FIELD_NUMBER: _builtins.int
+    ADDED_FIELD_NUMBER: _builtins.int
+    REMOVED_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def snapshot(self) -> Global___PendingAskSnapshot:
+        """Is all there is. Takes the place of whatever was known before."""
+
+    @_builtins.property
+    def added(self) -> Global___PendingAsk:
+        """Waits on the caller from now on."""
+
+    @_builtins.property
+    def removed(self) -> Global___PendingAskRemoved:
+        """Waits no more."""
+
+    def __init__(
+        self,
+        *,
+        snapshot: Global___PendingAskSnapshot | None = ...,
+        added: Global___PendingAsk | None = ...,
+        removed: Global___PendingAskRemoved | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["added", b"added", "change", b"change", "removed", b"removed", "snapshot", b"snapshot"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added", b"added", "change", b"change", "removed", b"removed", "snapshot", b"snapshot"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_change: _TypeAlias = _typing.Literal["snapshot", "added", "removed"]  # noqa: Y015
+    _WhichOneofArgType_change: _TypeAlias = _typing.Literal["change", b"change"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_change) -> _WhichOneofReturnType_change | None: ...
+
+Global___WatchPendingAsksResponse: _TypeAlias = WatchPendingAsksResponse  # noqa: Y015
+
+@_typing.final
+class PendingAskSnapshot(_message.Message):
+    """All of the caller's pending asks."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PENDING_ASKS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def pending_asks(self) -> _containers.RepeatedCompositeFieldContainer[Global___PendingAsk]:
+        """Lists the asks, newest first."""
+
+    def __init__(
+        self,
+        *,
+        pending_asks: _abc.Iterable[Global___PendingAsk] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["pending_asks", b"pending_asks"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PendingAskSnapshot: _TypeAlias = PendingAskSnapshot  # noqa: Y015
+
+@_typing.final
+class PendingAskRemoved(_message.Message):
+    """An ask that is pending no more."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONVERSATION_ID_FIELD_NUMBER: _builtins.int
+    TOOL_CALL_ID_FIELD_NUMBER: _builtins.int
+    ACTION_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    RESOLVED_BY_TURN_ID_FIELD_NUMBER: _builtins.int
+    conversation_id: _builtins.str
+    """Names the conversation."""
+    tool_call_id: _builtins.str
+    """Names the ask within its conversation."""
+    action: _asks_pb2.AskAction.ValueType
+    """Says what became of it."""
+    reason: _builtins.str
+    """Says why, if it was cancelled; `expired` when its time was over."""
+    resolved_by_turn_id: _builtins.str
+    """Names the turn that resolved it: watch that turn to see what came of it. Empty when no turn did."""
+    def __init__(
+        self,
+        *,
+        conversation_id: _builtins.str = ...,
+        tool_call_id: _builtins.str = ...,
+        action: _asks_pb2.AskAction.ValueType = ...,
+        reason: _builtins.str = ...,
+        resolved_by_turn_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "conversation_id", b"conversation_id", "reason", b"reason", "resolved_by_turn_id", b"resolved_by_turn_id", "tool_call_id", b"tool_call_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PendingAskRemoved: _TypeAlias = PendingAskRemoved  # noqa: Y015
+
+@_typing.final
+class CreateActionTokenRequest(_message.Message):
+    """Asks for an action token."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONVERSATION_ID_FIELD_NUMBER: _builtins.int
+    TOOL_CALL_ID_FIELD_NUMBER: _builtins.int
+    BUTTON_IDS_FIELD_NUMBER: _builtins.int
+    TTL_FIELD_NUMBER: _builtins.int
+    conversation_id: _builtins.str
+    """Names the conversation."""
+    tool_call_id: _builtins.str
+    """Names the pending ask."""
+    @_builtins.property
+    def button_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Lists the buttons that the token may press; when empty, all of the card that a token may."""
+
+    @_builtins.property
+    def ttl(self) -> _duration_pb2.Duration:
+        """Says how long the token can be redeemed: 24 hours at most, which is meant when absent. The ask's end is the token's."""
+
+    def __init__(
+        self,
+        *,
+        conversation_id: _builtins.str = ...,
+        tool_call_id: _builtins.str = ...,
+        button_ids: _abc.Iterable[_builtins.str] | None = ...,
+        ttl: _duration_pb2.Duration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ttl", b"ttl"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["button_ids", b"button_ids", "conversation_id", b"conversation_id", "tool_call_id", b"tool_call_id", "ttl", b"ttl"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateActionTokenRequest: _TypeAlias = CreateActionTokenRequest  # noqa: Y015
+
+@_typing.final
+class CreateActionTokenResponse(_message.Message):
+    """An action token."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOKEN_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    BUTTON_IDS_FIELD_NUMBER: _builtins.int
+    token: _builtins.str
+    """Is the token. It is told this once, and stored as a hash alone: keep it out of URLs and logs."""
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """Is when it expires."""
+
+    @_builtins.property
+    def button_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Lists the buttons that it may press, in the card's order."""
+
+    def __init__(
+        self,
+        *,
+        token: _builtins.str = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+        button_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expire_time", b"expire_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["button_ids", b"button_ids", "expire_time", b"expire_time", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateActionTokenResponse: _TypeAlias = CreateActionTokenResponse  # noqa: Y015
+
+@_typing.final
+class RedeemActionTokenRequest(_message.Message):
+    """Presses a button with a token."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOKEN_FIELD_NUMBER: _builtins.int
+    BUTTON_ID_FIELD_NUMBER: _builtins.int
+    WAIT_FIELD_NUMBER: _builtins.int
+    token: _builtins.str
+    """Is the action token."""
+    button_id: _builtins.str
+    """Names the button."""
+    wait: _builtins.bool
+    """Waits for the end of the turn and returns how it ended."""
+    def __init__(
+        self,
+        *,
+        token: _builtins.str = ...,
+        button_id: _builtins.str = ...,
+        wait: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["button_id", b"button_id", "token", b"token", "wait", b"wait"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RedeemActionTokenRequest: _TypeAlias = RedeemActionTokenRequest  # noqa: Y015
+
+@_typing.final
+class RedeemActionTokenResponse(_message.Message):
+    """The turn that a token's button started."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONVERSATION_ID_FIELD_NUMBER: _builtins.int
+    TURN_ID_FIELD_NUMBER: _builtins.int
+    RESULT_FIELD_NUMBER: _builtins.int
+    conversation_id: _builtins.str
+    """Names the conversation."""
+    turn_id: _builtins.str
+    """Names the turn."""
+    @_builtins.property
+    def result(self) -> Global___TurnResult:
+        """Says how the turn ended; set when the request waits."""
+
+    def __init__(
+        self,
+        *,
+        conversation_id: _builtins.str = ...,
+        turn_id: _builtins.str = ...,
+        result: Global___TurnResult | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["result", b"result"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["conversation_id", b"conversation_id", "result", b"result", "turn_id", b"turn_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RedeemActionTokenResponse: _TypeAlias = RedeemActionTokenResponse  # noqa: Y015

@@ -67,6 +67,21 @@ class TurnServiceStub:
                 request_serializer=parley_dot_v1_dot_turns__pb2.ListPendingAsksRequest.SerializeToString,
                 response_deserializer=parley_dot_v1_dot_turns__pb2.ListPendingAsksResponse.FromString,
                 _registered_method=True)
+        self.WatchPendingAsks = channel.unary_stream(
+                '/parley.v1.TurnService/WatchPendingAsks',
+                request_serializer=parley_dot_v1_dot_turns__pb2.WatchPendingAsksRequest.SerializeToString,
+                response_deserializer=parley_dot_v1_dot_turns__pb2.WatchPendingAsksResponse.FromString,
+                _registered_method=True)
+        self.CreateActionToken = channel.unary_unary(
+                '/parley.v1.TurnService/CreateActionToken',
+                request_serializer=parley_dot_v1_dot_turns__pb2.CreateActionTokenRequest.SerializeToString,
+                response_deserializer=parley_dot_v1_dot_turns__pb2.CreateActionTokenResponse.FromString,
+                _registered_method=True)
+        self.RedeemActionToken = channel.unary_unary(
+                '/parley.v1.TurnService/RedeemActionToken',
+                request_serializer=parley_dot_v1_dot_turns__pb2.RedeemActionTokenRequest.SerializeToString,
+                response_deserializer=parley_dot_v1_dot_turns__pb2.RedeemActionTokenResponse.FromString,
+                _registered_method=True)
 
 
 class TurnServiceServicer:
@@ -84,7 +99,7 @@ class TurnServiceServicer:
         without one it is another turn.
         Reasons: PROMPT_REQUIRED, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, BUTTON_ID_REQUIRED, TURN_ID_REQUIRED,
         UNKNOWN_SURFACE, INVALID_REQUEST, ASKS_DISABLED, OPTION_FORBIDDEN, MODEL_NOT_CONFIGURED, CONVERSATION_NOT_FOUND,
-        NOT_OWNER, ASK_NOT_PENDING, UNKNOWN_BUTTON, INVALID_ANSWER, TOOL_UNAVAILABLE, TURN_NOT_FOUND, TURN_NOT_RETRYABLE,
+        NOT_OWNER, ASK_NOT_PENDING, ASK_EXPIRED, UNKNOWN_BUTTON, INVALID_ANSWER, TOOL_UNAVAILABLE, TURN_NOT_FOUND, TURN_NOT_RETRYABLE,
         REQUEST_ID_REUSED, RATE_LIMITED, INVALID_ATTACHMENT, FILE_TOO_LARGE, UPLOADS_DISABLED, ATTACHMENT_UPLOAD_FAILED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -141,6 +156,39 @@ class TurnServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def WatchPendingAsks(self, request, context):
+        """Streams the caller's pending asks over all conversations: first all of them, then each that is added or removed, once
+        and in order. Who reads too slowly is sent all of them again. Ends with UNAUTHENTICATED when the token expires, and
+        with UNAVAILABLE when the server stops: call again then, and begin with the new snapshot.
+
+        Reasons: ASKS_DISABLED, RATE_LIMITED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CreateActionToken(self, request, context):
+        """Makes a token with which a button of a pending ask's card can be pressed once, without a session: for the buttons of a
+        notification. Only the ask's owner may, and services whose token has the scope `asks.tokens`. Each call makes another
+        token; all of them are dead once the ask is resolved.
+
+        Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER,
+        ASK_NOT_PENDING, ASK_EXPIRED, UNKNOWN_BUTTON, DESTRUCTIVE_BUTTON, SCOPE_REQUIRED, ASKS_DISABLED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RedeemActionToken(self, request, context):
+        """Presses a button with an action token, which is the credential: no bearer token is needed. Runs the turn that the
+        button starts. A repeat with the same button gets the same turn, whatever became of it.
+
+        Reasons: INVALID_REQUEST, BUTTON_ID_REQUIRED, TOKEN_INVALID, TOKEN_USED, RATE_LIMITED, and those of StreamTurn.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_TurnServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -173,6 +221,21 @@ def add_TurnServiceServicer_to_server(servicer, server):
                     servicer.ListPendingAsks,
                     request_deserializer=parley_dot_v1_dot_turns__pb2.ListPendingAsksRequest.FromString,
                     response_serializer=parley_dot_v1_dot_turns__pb2.ListPendingAsksResponse.SerializeToString,
+            ),
+            'WatchPendingAsks': grpc.unary_stream_rpc_method_handler(
+                    servicer.WatchPendingAsks,
+                    request_deserializer=parley_dot_v1_dot_turns__pb2.WatchPendingAsksRequest.FromString,
+                    response_serializer=parley_dot_v1_dot_turns__pb2.WatchPendingAsksResponse.SerializeToString,
+            ),
+            'CreateActionToken': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateActionToken,
+                    request_deserializer=parley_dot_v1_dot_turns__pb2.CreateActionTokenRequest.FromString,
+                    response_serializer=parley_dot_v1_dot_turns__pb2.CreateActionTokenResponse.SerializeToString,
+            ),
+            'RedeemActionToken': grpc.unary_unary_rpc_method_handler(
+                    servicer.RedeemActionToken,
+                    request_deserializer=parley_dot_v1_dot_turns__pb2.RedeemActionTokenRequest.FromString,
+                    response_serializer=parley_dot_v1_dot_turns__pb2.RedeemActionTokenResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -340,6 +403,87 @@ class TurnService:
             '/parley.v1.TurnService/ListPendingAsks',
             parley_dot_v1_dot_turns__pb2.ListPendingAsksRequest.SerializeToString,
             parley_dot_v1_dot_turns__pb2.ListPendingAsksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WatchPendingAsks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/parley.v1.TurnService/WatchPendingAsks',
+            parley_dot_v1_dot_turns__pb2.WatchPendingAsksRequest.SerializeToString,
+            parley_dot_v1_dot_turns__pb2.WatchPendingAsksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateActionToken(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/parley.v1.TurnService/CreateActionToken',
+            parley_dot_v1_dot_turns__pb2.CreateActionTokenRequest.SerializeToString,
+            parley_dot_v1_dot_turns__pb2.CreateActionTokenResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RedeemActionToken(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/parley.v1.TurnService/RedeemActionToken',
+            parley_dot_v1_dot_turns__pb2.RedeemActionTokenRequest.SerializeToString,
+            parley_dot_v1_dot_turns__pb2.RedeemActionTokenResponse.FromString,
             options,
             channel_credentials,
             insecure,

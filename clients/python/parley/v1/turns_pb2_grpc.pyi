@@ -45,7 +45,7 @@ class TurnServiceStub:
     without one it is another turn.
     Reasons: PROMPT_REQUIRED, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, BUTTON_ID_REQUIRED, TURN_ID_REQUIRED,
     UNKNOWN_SURFACE, INVALID_REQUEST, ASKS_DISABLED, OPTION_FORBIDDEN, MODEL_NOT_CONFIGURED, CONVERSATION_NOT_FOUND,
-    NOT_OWNER, ASK_NOT_PENDING, UNKNOWN_BUTTON, INVALID_ANSWER, TOOL_UNAVAILABLE, TURN_NOT_FOUND, TURN_NOT_RETRYABLE,
+    NOT_OWNER, ASK_NOT_PENDING, ASK_EXPIRED, UNKNOWN_BUTTON, INVALID_ANSWER, TOOL_UNAVAILABLE, TURN_NOT_FOUND, TURN_NOT_RETRYABLE,
     REQUEST_ID_REUSED, RATE_LIMITED, INVALID_ATTACHMENT, FILE_TOO_LARGE, UPLOADS_DISABLED, ATTACHMENT_UPLOAD_FAILED.
     """
     Turn: _grpc.UnaryUnaryMultiCallable[_turns_pb2.TurnRequest, _turns_pb2.TurnResponse]
@@ -78,6 +78,27 @@ class TurnServiceStub:
 
     Reasons: INVALID_REQUEST, ASKS_DISABLED.
     """
+    WatchPendingAsks: _grpc.UnaryStreamMultiCallable[_turns_pb2.WatchPendingAsksRequest, _turns_pb2.WatchPendingAsksResponse]
+    """Streams the caller's pending asks over all conversations: first all of them, then each that is added or removed, once
+    and in order. Who reads too slowly is sent all of them again. Ends with UNAUTHENTICATED when the token expires, and
+    with UNAVAILABLE when the server stops: call again then, and begin with the new snapshot.
+
+    Reasons: ASKS_DISABLED, RATE_LIMITED.
+    """
+    CreateActionToken: _grpc.UnaryUnaryMultiCallable[_turns_pb2.CreateActionTokenRequest, _turns_pb2.CreateActionTokenResponse]
+    """Makes a token with which a button of a pending ask's card can be pressed once, without a session: for the buttons of a
+    notification. Only the ask's owner may, and services whose token has the scope `asks.tokens`. Each call makes another
+    token; all of them are dead once the ask is resolved.
+
+    Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER,
+    ASK_NOT_PENDING, ASK_EXPIRED, UNKNOWN_BUTTON, DESTRUCTIVE_BUTTON, SCOPE_REQUIRED, ASKS_DISABLED.
+    """
+    RedeemActionToken: _grpc.UnaryUnaryMultiCallable[_turns_pb2.RedeemActionTokenRequest, _turns_pb2.RedeemActionTokenResponse]
+    """Presses a button with an action token, which is the credential: no bearer token is needed. Runs the turn that the
+    button starts. A repeat with the same button gets the same turn, whatever became of it.
+
+    Reasons: INVALID_REQUEST, BUTTON_ID_REQUIRED, TOKEN_INVALID, TOKEN_USED, RATE_LIMITED, and those of StreamTurn.
+    """
 
 @_typing.type_check_only
 class TurnServiceAsyncStub(TurnServiceStub):
@@ -96,7 +117,7 @@ class TurnServiceAsyncStub(TurnServiceStub):
     without one it is another turn.
     Reasons: PROMPT_REQUIRED, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, BUTTON_ID_REQUIRED, TURN_ID_REQUIRED,
     UNKNOWN_SURFACE, INVALID_REQUEST, ASKS_DISABLED, OPTION_FORBIDDEN, MODEL_NOT_CONFIGURED, CONVERSATION_NOT_FOUND,
-    NOT_OWNER, ASK_NOT_PENDING, UNKNOWN_BUTTON, INVALID_ANSWER, TOOL_UNAVAILABLE, TURN_NOT_FOUND, TURN_NOT_RETRYABLE,
+    NOT_OWNER, ASK_NOT_PENDING, ASK_EXPIRED, UNKNOWN_BUTTON, INVALID_ANSWER, TOOL_UNAVAILABLE, TURN_NOT_FOUND, TURN_NOT_RETRYABLE,
     REQUEST_ID_REUSED, RATE_LIMITED, INVALID_ATTACHMENT, FILE_TOO_LARGE, UPLOADS_DISABLED, ATTACHMENT_UPLOAD_FAILED.
     """
     Turn: _aio.UnaryUnaryMultiCallable[_turns_pb2.TurnRequest, _turns_pb2.TurnResponse]  # type: ignore[assignment]
@@ -129,6 +150,27 @@ class TurnServiceAsyncStub(TurnServiceStub):
 
     Reasons: INVALID_REQUEST, ASKS_DISABLED.
     """
+    WatchPendingAsks: _aio.UnaryStreamMultiCallable[_turns_pb2.WatchPendingAsksRequest, _turns_pb2.WatchPendingAsksResponse]  # type: ignore[assignment]
+    """Streams the caller's pending asks over all conversations: first all of them, then each that is added or removed, once
+    and in order. Who reads too slowly is sent all of them again. Ends with UNAUTHENTICATED when the token expires, and
+    with UNAVAILABLE when the server stops: call again then, and begin with the new snapshot.
+
+    Reasons: ASKS_DISABLED, RATE_LIMITED.
+    """
+    CreateActionToken: _aio.UnaryUnaryMultiCallable[_turns_pb2.CreateActionTokenRequest, _turns_pb2.CreateActionTokenResponse]  # type: ignore[assignment]
+    """Makes a token with which a button of a pending ask's card can be pressed once, without a session: for the buttons of a
+    notification. Only the ask's owner may, and services whose token has the scope `asks.tokens`. Each call makes another
+    token; all of them are dead once the ask is resolved.
+
+    Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER,
+    ASK_NOT_PENDING, ASK_EXPIRED, UNKNOWN_BUTTON, DESTRUCTIVE_BUTTON, SCOPE_REQUIRED, ASKS_DISABLED.
+    """
+    RedeemActionToken: _aio.UnaryUnaryMultiCallable[_turns_pb2.RedeemActionTokenRequest, _turns_pb2.RedeemActionTokenResponse]  # type: ignore[assignment]
+    """Presses a button with an action token, which is the credential: no bearer token is needed. Runs the turn that the
+    button starts. A repeat with the same button gets the same turn, whatever became of it.
+
+    Reasons: INVALID_REQUEST, BUTTON_ID_REQUIRED, TOKEN_INVALID, TOKEN_USED, RATE_LIMITED, and those of StreamTurn.
+    """
 
 class TurnServiceServicer(metaclass=_abc_1.ABCMeta):
     """Runs turns: from a person's input to the moment the agent replies, asks or fails.
@@ -150,7 +192,7 @@ class TurnServiceServicer(metaclass=_abc_1.ABCMeta):
         without one it is another turn.
         Reasons: PROMPT_REQUIRED, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, BUTTON_ID_REQUIRED, TURN_ID_REQUIRED,
         UNKNOWN_SURFACE, INVALID_REQUEST, ASKS_DISABLED, OPTION_FORBIDDEN, MODEL_NOT_CONFIGURED, CONVERSATION_NOT_FOUND,
-        NOT_OWNER, ASK_NOT_PENDING, UNKNOWN_BUTTON, INVALID_ANSWER, TOOL_UNAVAILABLE, TURN_NOT_FOUND, TURN_NOT_RETRYABLE,
+        NOT_OWNER, ASK_NOT_PENDING, ASK_EXPIRED, UNKNOWN_BUTTON, INVALID_ANSWER, TOOL_UNAVAILABLE, TURN_NOT_FOUND, TURN_NOT_RETRYABLE,
         REQUEST_ID_REUSED, RATE_LIMITED, INVALID_ATTACHMENT, FILE_TOO_LARGE, UPLOADS_DISABLED, ATTACHMENT_UPLOAD_FAILED.
         """
 
@@ -212,6 +254,45 @@ class TurnServiceServicer(metaclass=_abc_1.ABCMeta):
         """Lists the caller's pending asks over all conversations, newest first.
 
         Reasons: INVALID_REQUEST, ASKS_DISABLED.
+        """
+
+    @_abc_1.abstractmethod
+    def WatchPendingAsks(
+        self,
+        request: _turns_pb2.WatchPendingAsksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_turns_pb2.WatchPendingAsksResponse], _abc.AsyncIterator[_turns_pb2.WatchPendingAsksResponse]]:
+        """Streams the caller's pending asks over all conversations: first all of them, then each that is added or removed, once
+        and in order. Who reads too slowly is sent all of them again. Ends with UNAUTHENTICATED when the token expires, and
+        with UNAVAILABLE when the server stops: call again then, and begin with the new snapshot.
+
+        Reasons: ASKS_DISABLED, RATE_LIMITED.
+        """
+
+    @_abc_1.abstractmethod
+    def CreateActionToken(
+        self,
+        request: _turns_pb2.CreateActionTokenRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_turns_pb2.CreateActionTokenResponse, _abc.Awaitable[_turns_pb2.CreateActionTokenResponse]]:
+        """Makes a token with which a button of a pending ask's card can be pressed once, without a session: for the buttons of a
+        notification. Only the ask's owner may, and services whose token has the scope `asks.tokens`. Each call makes another
+        token; all of them are dead once the ask is resolved.
+
+        Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER,
+        ASK_NOT_PENDING, ASK_EXPIRED, UNKNOWN_BUTTON, DESTRUCTIVE_BUTTON, SCOPE_REQUIRED, ASKS_DISABLED.
+        """
+
+    @_abc_1.abstractmethod
+    def RedeemActionToken(
+        self,
+        request: _turns_pb2.RedeemActionTokenRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_turns_pb2.RedeemActionTokenResponse, _abc.Awaitable[_turns_pb2.RedeemActionTokenResponse]]:
+        """Presses a button with an action token, which is the credential: no bearer token is needed. Runs the turn that the
+        button starts. A repeat with the same button gets the same turn, whatever became of it.
+
+        Reasons: INVALID_REQUEST, BUTTON_ID_REQUIRED, TOKEN_INVALID, TOKEN_USED, RATE_LIMITED, and those of StreamTurn.
         """
 
 def add_TurnServiceServicer_to_server(servicer: TurnServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

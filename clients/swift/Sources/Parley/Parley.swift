@@ -16,6 +16,7 @@ public final class ParleyClient: Sendable {
     public let files: Parley_V1_FileServiceClient
     public let datasets: Parley_V1_DatasetServiceClient
     public let contract: Parley_V1_AskContractServiceClient
+    public let asks: Parley_V1_AskServiceClient
     public let generation: Parley_V1_BlockGenerationServiceClient
     let streams: Parley_V1_TurnServiceClient
 
@@ -30,6 +31,7 @@ public final class ParleyClient: Sendable {
         self.files = Parley_V1_FileServiceClient(client: calls)
         self.datasets = Parley_V1_DatasetServiceClient(client: calls)
         self.contract = Parley_V1_AskContractServiceClient(client: calls)
+        self.asks = Parley_V1_AskServiceClient(client: calls)
         self.generation = Parley_V1_BlockGenerationServiceClient(client: calls)
         self.streams = Parley_V1_TurnServiceClient(client: quick)
     }

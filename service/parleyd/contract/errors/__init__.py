@@ -6,7 +6,7 @@
     │  ├─ PromptRequired  OneInputOnly  ToolCallIdRequired  ButtonIdRequired  TurnIdRequired
     │  ├─ ConversationRequired  UnknownSurface  UnknownButton  InvalidRating
     │  ├─ InvalidAnswer  InvalidAsk  InvalidRequest  InvalidAttachment
-    │  ├─ FileTypeNotAllowed  FileMismatch
+    │  ├─ FileTypeNotAllowed  FileMismatch  DestructiveButton
     │  └─ AnswerWhileAsksOff
     ├─ AsksOff  FilesOff  UploadsOff  BlocksOff
     ├─ NotOwner
@@ -15,7 +15,10 @@
     ├─ ConversationNotFound  TurnNotFound  MessageNotFound  FileNotFound
     ├─ DatasetNotFound  ActionNotFound  ActionTimeout
     ├─ TurnNotRetryable
-    ├─ AskNotPending
+    ├─ AskNotPending ── AskExpired
+    ├─ AskAlreadyPending
+    ├─ AskNotFound
+    ├─ TokenInvalid  TokenUsed
     ├─ ToolUnavailable
     ├─ FileTooLarge
     ├─ RequestIdReused
@@ -32,6 +35,9 @@ A turn that fails after it started is no error of a call but a `TurnError` with 
 
 from parleyd.contract.errors.asks import (
     AnswerWhileAsksOff,
+    AskAlreadyPending,
+    AskExpired,
+    AskNotFound,
     AskNotPending,
     AsksOff,
     ButtonIdRequired,
@@ -77,6 +83,7 @@ from parleyd.contract.errors.files import (
     InvalidAttachment,
     UploadsOff,
 )
+from parleyd.contract.errors.tokens import DestructiveButton, TokenInvalid, TokenUsed
 from parleyd.contract.errors.turns import (
     EventsExpired,
     ModelNotConfigured,
@@ -92,6 +99,9 @@ __all__ = [
     "ActionNotFound",
     "ActionTimeout",
     "AnswerWhileAsksOff",
+    "AskAlreadyPending",
+    "AskExpired",
+    "AskNotFound",
     "AskNotPending",
     "AsksOff",
     "AttachmentNotStored",
@@ -102,6 +112,7 @@ __all__ = [
     "ConversationNotFound",
     "ConversationRequired",
     "DatasetNotFound",
+    "DestructiveButton",
     "EventsExpired",
     "FileMismatch",
     "FileNotFound",
@@ -127,6 +138,8 @@ __all__ = [
     "ScopeMissing",
     "ServiceOnly",
     "TokenForbidden",
+    "TokenInvalid",
+    "TokenUsed",
     "ToolCallIdRequired",
     "ToolUnavailable",
     "TurnIdRequired",

@@ -92,15 +92,17 @@ class AskNotPending(ParleyError):
     def __init__(
         self, tool_call_id: str, resolution: "Resolution | None" = None, current: str | None = None
     ) -> None:
-        was = "was resolved already" if resolution else "was never asked here"
-        then = f"; it waits on {current!r}" if current else ""
-        super().__init__(
-            f"The conversation does not wait on {tool_call_id!r}: it {was}{then}. "
-            "Read the conversation again and answer the ask it shows, if it shows one."
-        )
         self.tool_call_id = tool_call_id
         self.resolution = resolution
         self.current = current
+        then = f"; it waits on {current!r}" if current else ""
+        super().__init__(
+            f"The conversation does not wait on {tool_call_id!r}: {self._says()}{then}. "
+            "Read the conversation again and answer the ask it shows, if it shows one."
+        )
+
+    def _says(self) -> str:
+        return "it was resolved already" if self.resolution else "it was never asked here"
 
     @property
     def metadata(self) -> Mapping[str, str]:
@@ -111,6 +113,42 @@ class AskNotPending(ParleyError):
         if self.current:
             facts["current_tool_call_id"] = self.current
         return facts
+
+
+class AskExpired(AskNotPending):
+    """The time of this ask was over before the answer came (spec turns 16.5)."""
+
+    reason = Reason.ASK_EXPIRED
+
+    def _says(self) -> str:
+        return "its time is over"
+
+
+class AskAlreadyPending(ParleyError):
+    """The conversation waits on another ask; it waits on one at most (spec turns 16.4)."""
+
+    reason = Reason.ASK_ALREADY_PENDING
+
+    def __init__(self, current: str) -> None:
+        super().__init__(
+            f"The conversation waits on {current!r} already, and on one ask at most. "
+            "Ask again once that is resolved."
+        )
+        self.current = current
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """Returns the ask that the conversation waits on."""
+        return {"current_tool_call_id": self.current}
+
+
+class AskNotFound(ParleyError):
+    """The service has made no such ask."""
+
+    reason = Reason.ASK_NOT_FOUND
+
+    def __init__(self, ask_id: UUID) -> None:
+        super().__init__(f"This service has made no ask {ask_id}.")
 
 
 class ToolUnavailable(ParleyError):

@@ -75,12 +75,14 @@ class OptionForbidden(ParleyError):
 
 
 class RateLimited(ParleyError):
-    """The caller has too much running at once (spec turns 12.5)."""
+    """The caller has too much running at once (spec turns 12.5), or calls too often."""
 
     reason = Reason.RATE_LIMITED
 
-    def __init__(self, what: str, limit: int) -> None:
-        super().__init__(f"At most {limit} {what} at once; wait until one of them has ended.")
+    def __init__(
+        self, what: str, limit: int, then: str = "at once; wait until one of them has ended"
+    ) -> None:
+        super().__init__(f"At most {limit} {what} {then}.")
         self.limit = limit
 
     @classmethod

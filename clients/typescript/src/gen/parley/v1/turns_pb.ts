@@ -4,8 +4,8 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { AskAction, AskAnswer, AskInput, AskKind, AskOrigin } from "./asks_pb.js";
 import { file_parley_v1_asks } from "./asks_pb.js";
 import type { BlockDocument, BlockIssue } from "./blocks_pb.js";
@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file parley/v1/turns.proto.
  */
 export const file_parley_v1_turns: GenFile = /*@__PURE__*/
-  fileDesc("ChVwYXJsZXkvdjEvdHVybnMucHJvdG8SCXBhcmxleS52MSKzAwoEVHVybhIXCg9jb252ZXJzYXRpb25faWQYASABKAkSDwoHdHVybl9pZBgCIAEoCRIkCgVzdGF0ZRgDIAEoDjIVLnBhcmxleS52MS5UdXJuLlN0YXRlEhsKE2xhc3RfZXZlbnRfc2VxdWVuY2UYBCABKAUSFAoMcGFydGlhbF90ZXh0GAUgASgJEiUKBnJlc3VsdBgGIAEoCzIVLnBhcmxleS52MS5UdXJuUmVzdWx0EhgKEHJldHJ5X29mX3R1cm5faWQYByABKAkSGgoScmV0cmllZF9ieV90dXJuX2lkGAggASgJEi8KC2NyZWF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjbG9zZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJqCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEhEKDVNUQVRFX1JVTk5JTkcQARIQCgxTVEFURV9QQVVTRUQQAhITCg9TVEFURV9DT01QTEVURUQQAxIQCgxTVEFURV9GQUlMRUQQBCLkAQoKVHVyblJlc3VsdBIXCg9jb252ZXJzYXRpb25faWQYASABKAkSDwoHdHVybl9pZBgCIAEoCRIkCgVzdGF0ZRgDIAEoDjIVLnBhcmxleS52MS5UdXJuLlN0YXRlEgwKBHRleHQYBCABKAkSDQoFdGl0bGUYBSABKAkSMQoLcGVuZGluZ19hc2sYBiABKAsyHC5wYXJsZXkudjEuUGVuZGluZ0Fza1N1bW1hcnkSIwoFZXJyb3IYByABKAsyFC5wYXJsZXkudjEuVHVybkVycm9yEhEKCXJldHJ5YWJsZRgIIAEoCCJyChFQZW5kaW5nQXNrU3VtbWFyeRIUCgx0b29sX2NhbGxfaWQYASABKAkSIAoEa2luZBgCIAEoDjISLnBhcmxleS52MS5Bc2tLaW5kEiUKBnNpbXBsZRgDIAEoCzIVLnBhcmxleS52MS5TaW1wbGVDYXJkIiwKCVR1cm5FcnJvchIOCgZyZWFzb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCSKQAQoVUnVuQmxvY2tBY3Rpb25SZXF1ZXN0EhcKD2NvbnZlcnNhdGlvbl9pZBgBIAEoCRISCgptZXNzYWdlX2lkGAIgASgJEhAKCGJsb2NrX2lkGAMgASgJEhIKCmVsZW1lbnRfaWQYBCABKAkSDgoGYWN0aW9uGAUgASgJEhQKDHBheWxvYWRfanNvbhgGIAEoCSLYAQoWUnVuQmxvY2tBY3Rpb25SZXNwb25zZRIMCgR0ZXh0GAEgASgJEigKBmJsb2NrcxgCIAEoCzIYLnBhcmxleS52MS5CbG9ja0RvY3VtZW50EjoKB3JlcGxhY2UYAyABKA4yKS5wYXJsZXkudjEuUnVuQmxvY2tBY3Rpb25SZXNwb25zZS5SZXBsYWNlIkoKB1JlcGxhY2USFwoTUkVQTEFDRV9VTlNQRUNJRklFRBAAEhEKDVJFUExBQ0VfQkxPQ0sQARITCg9SRVBMQUNFX01FU1NBR0UQAiLRBQoJVHVybkV2ZW50EhAKCHNlcXVlbmNlGAEgASgFEg8KB3R1cm5faWQYAiABKAkSKQoHc3RhcnRlZBgKIAEoCzIWLnBhcmxleS52MS5UdXJuU3RhcnRlZEgAEi4KDGFza19yZXNvbHZlZBgLIAEoCzIWLnBhcmxleS52MS5Bc2tSZXNvbHZlZEgAEikKB3Jlc3VtZWQYDCABKAsyFi5wYXJsZXkudjEuVHVyblJlc3VtZWRIABIkCgR0ZXh0GA0gASgLMhQucGFybGV5LnYxLlRleHRDaHVua0gAEjAKDXRleHRfcmVwbGFjZWQYDiABKAsyFy5wYXJsZXkudjEuVGV4dFJlcGxhY2VkSAASKAoJdG9vbF9jYWxsGA8gASgLMhMucGFybGV5LnYxLlRvb2xDYWxsSAASKAoEZmlsZRgQIAEoCzIYLnBhcmxleS52MS5HZW5lcmF0ZWRGaWxlSAASLAoLdG9vbF9yZXN1bHQYESABKAsyFS5wYXJsZXkudjEuVG9vbFJlc3VsdEgAEiIKA2FzaxgTIAEoCzITLnBhcmxleS52MS5Bc2tBc2tlZEgAEioKBmJsb2NrcxgUIAEoCzIYLnBhcmxleS52MS5CbG9ja3NDaGVja2VkSAASJQoFZXJyb3IYFSABKAsyFC5wYXJsZXkudjEuVHVybkVycm9ySAASIwoEZG9uZRgWIAEoCzITLnBhcmxleS52MS5UdXJuRG9uZUgAEi4KDHRleHRfcHJldmlldxgeIAEoCzIWLnBhcmxleS52MS5UZXh0UHJldmlld0gAEjIKDmJsb2Nrc19wcmV2aWV3GB8gASgLMhgucGFybGV5LnYxLkJsb2Nrc1ByZXZpZXdIABI4ChFwcmV2aWV3X2Rpc2NhcmRlZBggIAEoCzIbLnBhcmxleS52MS5QcmV2aWV3RGlzY2FyZGVkSABCBwoFZXZlbnQiXgoLVHVyblN0YXJ0ZWQSFwoPY29udmVyc2F0aW9uX2lkGAEgASgJEhwKFGNvbnZlcnNhdGlvbl9jcmVhdGVkGAIgASgIEhgKEHJldHJ5X29mX3R1cm5faWQYAyABKAkiHgoLVHVyblJlc3VtZWQSDwoHYXR0ZW1wdBgBIAEoBSIcCgtUZXh0UHJldmlldxINCgVkZWx0YRgBIAEoCSJMCg1CbG9ja3NQcmV2aWV3EioKCGRvY3VtZW50GAEgASgLMhgucGFybGV5LnYxLkJsb2NrRG9jdW1lbnQSDwoHcGVuZGluZxgCIAEoCCISChBQcmV2aWV3RGlzY2FyZGVkIkkKC0Fza1Jlc29sdmVkEhQKDHRvb2xfY2FsbF9pZBgBIAEoCRIkCgZhY3Rpb24YAiABKA4yFC5wYXJsZXkudjEuQXNrQWN0aW9uIhkKCVRleHRDaHVuaxIMCgR0ZXh0GAEgASgJIhwKDFRleHRSZXBsYWNlZBIMCgR0ZXh0GAEgASgJIpcBCg1CbG9ja3NDaGVja2VkEgoKAm9rGAEgASgIEiUKBmVycm9ycxgCIAMoCzIVLnBhcmxleS52MS5CbG9ja0lzc3VlEicKCHdhcm5pbmdzGAMgAygLMhUucGFybGV5LnYxLkJsb2NrSXNzdWUSKgoIZG9jdW1lbnQYBCABKAsyGC5wYXJsZXkudjEuQmxvY2tEb2N1bWVudCJGCghUb29sQ2FsbBIUCgx0b29sX2NhbGxfaWQYASABKAkSEQoJdG9vbF9uYW1lGAIgASgJEhEKCWFyZ3NfanNvbhgDIAEoCSKHAQoKVG9vbFJlc3VsdBIUCgx0b29sX2NhbGxfaWQYASABKAkSEQoJdG9vbF9uYW1lGAIgASgJEhMKC3Jlc3VsdF9qc29uGAMgASgJEhAKCGlzX2Vycm9yGAQgASgIEikKBmRlbmllZBgFIAEoCzIZLnBhcmxleS52MS5BcHByb3ZhbERlbmllZCIgCg5BcHByb3ZhbERlbmllZBIOCgZyZWFzb24YASABKAkiZwoNR2VuZXJhdGVkRmlsZRIQCghmaWxlbmFtZRgBIAEoCRIRCgltaW1lX3R5cGUYAiABKAkSEQoHZmlsZV9pZBgEIAEoCUgAEhQKDHRvb2xfY2FsbF9pZBgFIAEoCUIICgZzb3VyY2Ui9wEKCEFza0Fza2VkEhcKD2NvbnZlcnNhdGlvbl9pZBgBIAEoCRIUCgx0b29sX2NhbGxfaWQYAiABKAkSIAoEa2luZBgDIAEoDjISLnBhcmxleS52MS5Bc2tLaW5kEiIKBWlucHV0GAQgASgLMhMucGFybGV5LnYxLkFza0lucHV0EiUKBnNpbXBsZRgFIAEoCzIVLnBhcmxleS52MS5TaW1wbGVDYXJkEiQKBm9yaWdpbhgGIAEoDjIULnBhcmxleS52MS5Bc2tPcmlnaW4SEQoJdG9vbF9uYW1lGAcgASgJEhYKDnRvb2xfYXJnc19qc29uGAggASgJIokBCghUdXJuRG9uZRIXCg9jb252ZXJzYXRpb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSHAoUcGVuZGluZ190b29sX2NhbGxfaWQYAyABKAkSJAoFc3RhdGUYBCABKA4yFS5wYXJsZXkudjEuVHVybi5TdGF0ZRIRCglyZXRyeWFibGUYBSABKAgiRwoLUHJvbXB0SW5wdXQSDAoEdGV4dBgBIAEoCRIqCgthdHRhY2htZW50cxgCIAMoCzIVLnBhcmxleS52MS5BdHRhY2htZW50ItQBCgpBdHRhY2htZW50EigKBHR5cGUYASABKA4yGi5wYXJsZXkudjEuQXR0YWNobWVudC5UeXBlEhEKB2ZpbGVfaWQYAiABKAlIABIOCgRkYXRhGAMgASgMSAASDQoDdXJsGAQgASgJSAASEQoJbWltZV90eXBlGAUgASgJEhAKCGZpbGVuYW1lGAYgASgJIjsKBFR5cGUSFAoQVFlQRV9VTlNQRUNJRklFRBAAEg4KClRZUEVfSU1BR0UQARINCglUWVBFX0ZJTEUQAkIICgZzb3VyY2UiSQoLQW5zd2VySW5wdXQSFAoMdG9vbF9jYWxsX2lkGAEgASgJEiQKBmFuc3dlchgCIAEoCzIULnBhcmxleS52MS5Bc2tBbnN3ZXIiNgoLQnV0dG9uSW5wdXQSFAoMdG9vbF9jYWxsX2lkGAEgASgJEhEKCWJ1dHRvbl9pZBgCIAEoCSIdCgpSZXRyeUlucHV0Eg8KB3R1cm5faWQYASABKAki0AIKEVN0cmVhbVR1cm5SZXF1ZXN0EhcKD2NvbnZlcnNhdGlvbl9pZBgBIAEoCRIoCgZwcm9tcHQYAiABKAsyFi5wYXJsZXkudjEuUHJvbXB0SW5wdXRIABIoCgZhbnN3ZXIYAyABKAsyFi5wYXJsZXkudjEuQW5zd2VySW5wdXRIABIoCgZidXR0b24YBCABKAsyFi5wYXJsZXkudjEuQnV0dG9uSW5wdXRIABImCgVyZXRyeRgFIAEoCzIVLnBhcmxleS52MS5SZXRyeUlucHV0SAASIwoHc3VyZmFjZRgGIAEoDjISLnBhcmxleS52MS5TdXJmYWNlEg0KBW1vZGVsGAcgASgJEhoKEnN5c3RlbV9pbnN0cnVjdGlvbhgIIAEoCRIPCgdwcm9qZWN0GAkgASgJEhIKCnJlcXVlc3RfaWQYCiABKAlCBwoFaW5wdXQiOQoSU3RyZWFtVHVyblJlc3BvbnNlEiMKBWV2ZW50GAEgASgLMhQucGFybGV5LnYxLlR1cm5FdmVudCKOAgoLVHVyblJlcXVlc3QSFwoPY29udmVyc2F0aW9uX2lkGAEgASgJEigKBnByb21wdBgCIAEoCzIWLnBhcmxleS52MS5Qcm9tcHRJbnB1dEgAEigKBmFuc3dlchgDIAEoCzIWLnBhcmxleS52MS5BbnN3ZXJJbnB1dEgAEigKBmJ1dHRvbhgEIAEoCzIWLnBhcmxleS52MS5CdXR0b25JbnB1dEgAEiYKBXJldHJ5GAUgASgLMhUucGFybGV5LnYxLlJldHJ5SW5wdXRIABIjCgdzdXJmYWNlGAYgASgOMhIucGFybGV5LnYxLlN1cmZhY2USEgoKcmVxdWVzdF9pZBgHIAEoCUIHCgVpbnB1dCI1CgxUdXJuUmVzcG9uc2USJQoGcmVzdWx0GAEgASgLMhUucGFybGV5LnYxLlR1cm5SZXN1bHQiVAoQV2F0Y2hUdXJuUmVxdWVzdBIXCg9jb252ZXJzYXRpb25faWQYASABKAkSDwoHdHVybl9pZBgCIAEoCRIWCg5hZnRlcl9zZXF1ZW5jZRgDIAEoBSI4ChFXYXRjaFR1cm5SZXNwb25zZRIjCgVldmVudBgBIAEoCzIULnBhcmxleS52MS5UdXJuRXZlbnQiOgoOR2V0VHVyblJlcXVlc3QSFwoPY29udmVyc2F0aW9uX2lkGAEgASgJEg8KB3R1cm5faWQYAiABKAkiMAoPR2V0VHVyblJlc3BvbnNlEh0KBHR1cm4YASABKAsyDy5wYXJsZXkudjEuVHVybiLEAQoKUGVuZGluZ0FzaxIXCg9jb252ZXJzYXRpb25faWQYASABKAkSDQoFdGl0bGUYAiABKAkSFAoMdG9vbF9jYWxsX2lkGAMgASgJEiAKBGtpbmQYBCABKA4yEi5wYXJsZXkudjEuQXNrS2luZBIlCgZzaW1wbGUYBSABKAsyFS5wYXJsZXkudjEuU2ltcGxlQ2FyZBIvCgtjcmVhdGVfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiPwoWTGlzdFBlbmRpbmdBc2tzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJfChdMaXN0UGVuZGluZ0Fza3NSZXNwb25zZRIrCgxwZW5kaW5nX2Fza3MYASADKAsyFS5wYXJsZXkudjEuUGVuZGluZ0FzaxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkqSQoHU3VyZmFjZRIXChNTVVJGQUNFX1VOU1BFQ0lGSUVEEAASEAoMU1VSRkFDRV9GVUxMEAESEwoPU1VSRkFDRV9DT01QQUNUEAIy3wMKC1R1cm5TZXJ2aWNlEksKClN0cmVhbVR1cm4SHC5wYXJsZXkudjEuU3RyZWFtVHVyblJlcXVlc3QaHS5wYXJsZXkudjEuU3RyZWFtVHVyblJlc3BvbnNlMAESNwoEVHVybhIWLnBhcmxleS52MS5UdXJuUmVxdWVzdBoXLnBhcmxleS52MS5UdXJuUmVzcG9uc2USTQoJV2F0Y2hUdXJuEhsucGFybGV5LnYxLldhdGNoVHVyblJlcXVlc3QaHC5wYXJsZXkudjEuV2F0Y2hUdXJuUmVzcG9uc2UiA5ACATABEkUKB0dldFR1cm4SGS5wYXJsZXkudjEuR2V0VHVyblJlcXVlc3QaGi5wYXJsZXkudjEuR2V0VHVyblJlc3BvbnNlIgOQAgESVQoOUnVuQmxvY2tBY3Rpb24SIC5wYXJsZXkudjEuUnVuQmxvY2tBY3Rpb25SZXF1ZXN0GiEucGFybGV5LnYxLlJ1bkJsb2NrQWN0aW9uUmVzcG9uc2USXQoPTGlzdFBlbmRpbmdBc2tzEiEucGFybGV5LnYxLkxpc3RQZW5kaW5nQXNrc1JlcXVlc3QaIi5wYXJsZXkudjEuTGlzdFBlbmRpbmdBc2tzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_parley_v1_asks, file_parley_v1_blocks, file_parley_v1_cards]);
+  fileDesc("ChVwYXJsZXkvdjEvdHVybnMucHJvdG8SCXBhcmxleS52MSKzAwoEVHVybhIXCg9jb252ZXJzYXRpb25faWQYASABKAkSDwoHdHVybl9pZBgCIAEoCRIkCgVzdGF0ZRgDIAEoDjIVLnBhcmxleS52MS5UdXJuLlN0YXRlEhsKE2xhc3RfZXZlbnRfc2VxdWVuY2UYBCABKAUSFAoMcGFydGlhbF90ZXh0GAUgASgJEiUKBnJlc3VsdBgGIAEoCzIVLnBhcmxleS52MS5UdXJuUmVzdWx0EhgKEHJldHJ5X29mX3R1cm5faWQYByABKAkSGgoScmV0cmllZF9ieV90dXJuX2lkGAggASgJEi8KC2NyZWF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjbG9zZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJqCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEhEKDVNUQVRFX1JVTk5JTkcQARIQCgxTVEFURV9QQVVTRUQQAhITCg9TVEFURV9DT01QTEVURUQQAxIQCgxTVEFURV9GQUlMRUQQBCLkAQoKVHVyblJlc3VsdBIXCg9jb252ZXJzYXRpb25faWQYASABKAkSDwoHdHVybl9pZBgCIAEoCRIkCgVzdGF0ZRgDIAEoDjIVLnBhcmxleS52MS5UdXJuLlN0YXRlEgwKBHRleHQYBCABKAkSDQoFdGl0bGUYBSABKAkSMQoLcGVuZGluZ19hc2sYBiABKAsyHC5wYXJsZXkudjEuUGVuZGluZ0Fza1N1bW1hcnkSIwoFZXJyb3IYByABKAsyFC5wYXJsZXkudjEuVHVybkVycm9yEhEKCXJldHJ5YWJsZRgIIAEoCCJyChFQZW5kaW5nQXNrU3VtbWFyeRIUCgx0b29sX2NhbGxfaWQYASABKAkSIAoEa2luZBgCIAEoDjISLnBhcmxleS52MS5Bc2tLaW5kEiUKBnNpbXBsZRgDIAEoCzIVLnBhcmxleS52MS5TaW1wbGVDYXJkIiwKCVR1cm5FcnJvchIOCgZyZWFzb24YASABKAkSDwoHbWVzc2FnZRgCIAEoCSKQAQoVUnVuQmxvY2tBY3Rpb25SZXF1ZXN0EhcKD2NvbnZlcnNhdGlvbl9pZBgBIAEoCRISCgptZXNzYWdlX2lkGAIgASgJEhAKCGJsb2NrX2lkGAMgASgJEhIKCmVsZW1lbnRfaWQYBCABKAkSDgoGYWN0aW9uGAUgASgJEhQKDHBheWxvYWRfanNvbhgGIAEoCSLYAQoWUnVuQmxvY2tBY3Rpb25SZXNwb25zZRIMCgR0ZXh0GAEgASgJEigKBmJsb2NrcxgCIAEoCzIYLnBhcmxleS52MS5CbG9ja0RvY3VtZW50EjoKB3JlcGxhY2UYAyABKA4yKS5wYXJsZXkudjEuUnVuQmxvY2tBY3Rpb25SZXNwb25zZS5SZXBsYWNlIkoKB1JlcGxhY2USFwoTUkVQTEFDRV9VTlNQRUNJRklFRBAAEhEKDVJFUExBQ0VfQkxPQ0sQARITCg9SRVBMQUNFX01FU1NBR0UQAiLRBQoJVHVybkV2ZW50EhAKCHNlcXVlbmNlGAEgASgFEg8KB3R1cm5faWQYAiABKAkSKQoHc3RhcnRlZBgKIAEoCzIWLnBhcmxleS52MS5UdXJuU3RhcnRlZEgAEi4KDGFza19yZXNvbHZlZBgLIAEoCzIWLnBhcmxleS52MS5Bc2tSZXNvbHZlZEgAEikKB3Jlc3VtZWQYDCABKAsyFi5wYXJsZXkudjEuVHVyblJlc3VtZWRIABIkCgR0ZXh0GA0gASgLMhQucGFybGV5LnYxLlRleHRDaHVua0gAEjAKDXRleHRfcmVwbGFjZWQYDiABKAsyFy5wYXJsZXkudjEuVGV4dFJlcGxhY2VkSAASKAoJdG9vbF9jYWxsGA8gASgLMhMucGFybGV5LnYxLlRvb2xDYWxsSAASKAoEZmlsZRgQIAEoCzIYLnBhcmxleS52MS5HZW5lcmF0ZWRGaWxlSAASLAoLdG9vbF9yZXN1bHQYESABKAsyFS5wYXJsZXkudjEuVG9vbFJlc3VsdEgAEiIKA2FzaxgTIAEoCzITLnBhcmxleS52MS5Bc2tBc2tlZEgAEioKBmJsb2NrcxgUIAEoCzIYLnBhcmxleS52MS5CbG9ja3NDaGVja2VkSAASJQoFZXJyb3IYFSABKAsyFC5wYXJsZXkudjEuVHVybkVycm9ySAASIwoEZG9uZRgWIAEoCzITLnBhcmxleS52MS5UdXJuRG9uZUgAEi4KDHRleHRfcHJldmlldxgeIAEoCzIWLnBhcmxleS52MS5UZXh0UHJldmlld0gAEjIKDmJsb2Nrc19wcmV2aWV3GB8gASgLMhgucGFybGV5LnYxLkJsb2Nrc1ByZXZpZXdIABI4ChFwcmV2aWV3X2Rpc2NhcmRlZBggIAEoCzIbLnBhcmxleS52MS5QcmV2aWV3RGlzY2FyZGVkSABCBwoFZXZlbnQiXgoLVHVyblN0YXJ0ZWQSFwoPY29udmVyc2F0aW9uX2lkGAEgASgJEhwKFGNvbnZlcnNhdGlvbl9jcmVhdGVkGAIgASgIEhgKEHJldHJ5X29mX3R1cm5faWQYAyABKAkiHgoLVHVyblJlc3VtZWQSDwoHYXR0ZW1wdBgBIAEoBSIcCgtUZXh0UHJldmlldxINCgVkZWx0YRgBIAEoCSJMCg1CbG9ja3NQcmV2aWV3EioKCGRvY3VtZW50GAEgASgLMhgucGFybGV5LnYxLkJsb2NrRG9jdW1lbnQSDwoHcGVuZGluZxgCIAEoCCISChBQcmV2aWV3RGlzY2FyZGVkIkkKC0Fza1Jlc29sdmVkEhQKDHRvb2xfY2FsbF9pZBgBIAEoCRIkCgZhY3Rpb24YAiABKA4yFC5wYXJsZXkudjEuQXNrQWN0aW9uIhkKCVRleHRDaHVuaxIMCgR0ZXh0GAEgASgJIhwKDFRleHRSZXBsYWNlZBIMCgR0ZXh0GAEgASgJIpcBCg1CbG9ja3NDaGVja2VkEgoKAm9rGAEgASgIEiUKBmVycm9ycxgCIAMoCzIVLnBhcmxleS52MS5CbG9ja0lzc3VlEicKCHdhcm5pbmdzGAMgAygLMhUucGFybGV5LnYxLkJsb2NrSXNzdWUSKgoIZG9jdW1lbnQYBCABKAsyGC5wYXJsZXkudjEuQmxvY2tEb2N1bWVudCJGCghUb29sQ2FsbBIUCgx0b29sX2NhbGxfaWQYASABKAkSEQoJdG9vbF9uYW1lGAIgASgJEhEKCWFyZ3NfanNvbhgDIAEoCSKHAQoKVG9vbFJlc3VsdBIUCgx0b29sX2NhbGxfaWQYASABKAkSEQoJdG9vbF9uYW1lGAIgASgJEhMKC3Jlc3VsdF9qc29uGAMgASgJEhAKCGlzX2Vycm9yGAQgASgIEikKBmRlbmllZBgFIAEoCzIZLnBhcmxleS52MS5BcHByb3ZhbERlbmllZCIgCg5BcHByb3ZhbERlbmllZBIOCgZyZWFzb24YASABKAkiZwoNR2VuZXJhdGVkRmlsZRIQCghmaWxlbmFtZRgBIAEoCRIRCgltaW1lX3R5cGUYAiABKAkSEQoHZmlsZV9pZBgEIAEoCUgAEhQKDHRvb2xfY2FsbF9pZBgFIAEoCUIICgZzb3VyY2UiqAIKCEFza0Fza2VkEhcKD2NvbnZlcnNhdGlvbl9pZBgBIAEoCRIUCgx0b29sX2NhbGxfaWQYAiABKAkSIAoEa2luZBgDIAEoDjISLnBhcmxleS52MS5Bc2tLaW5kEiIKBWlucHV0GAQgASgLMhMucGFybGV5LnYxLkFza0lucHV0EiUKBnNpbXBsZRgFIAEoCzIVLnBhcmxleS52MS5TaW1wbGVDYXJkEiQKBm9yaWdpbhgGIAEoDjIULnBhcmxleS52MS5Bc2tPcmlnaW4SEQoJdG9vbF9uYW1lGAcgASgJEhYKDnRvb2xfYXJnc19qc29uGAggASgJEi8KC2V4cGlyZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKJAQoIVHVybkRvbmUSFwoPY29udmVyc2F0aW9uX2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEhwKFHBlbmRpbmdfdG9vbF9jYWxsX2lkGAMgASgJEiQKBXN0YXRlGAQgASgOMhUucGFybGV5LnYxLlR1cm4uU3RhdGUSEQoJcmV0cnlhYmxlGAUgASgIIkcKC1Byb21wdElucHV0EgwKBHRleHQYASABKAkSKgoLYXR0YWNobWVudHMYAiADKAsyFS5wYXJsZXkudjEuQXR0YWNobWVudCLUAQoKQXR0YWNobWVudBIoCgR0eXBlGAEgASgOMhoucGFybGV5LnYxLkF0dGFjaG1lbnQuVHlwZRIRCgdmaWxlX2lkGAIgASgJSAASDgoEZGF0YRgDIAEoDEgAEg0KA3VybBgEIAEoCUgAEhEKCW1pbWVfdHlwZRgFIAEoCRIQCghmaWxlbmFtZRgGIAEoCSI7CgRUeXBlEhQKEFRZUEVfVU5TUEVDSUZJRUQQABIOCgpUWVBFX0lNQUdFEAESDQoJVFlQRV9GSUxFEAJCCAoGc291cmNlIkkKC0Fuc3dlcklucHV0EhQKDHRvb2xfY2FsbF9pZBgBIAEoCRIkCgZhbnN3ZXIYAiABKAsyFC5wYXJsZXkudjEuQXNrQW5zd2VyIjYKC0J1dHRvbklucHV0EhQKDHRvb2xfY2FsbF9pZBgBIAEoCRIRCglidXR0b25faWQYAiABKAkiHQoKUmV0cnlJbnB1dBIPCgd0dXJuX2lkGAEgASgJItACChFTdHJlYW1UdXJuUmVxdWVzdBIXCg9jb252ZXJzYXRpb25faWQYASABKAkSKAoGcHJvbXB0GAIgASgLMhYucGFybGV5LnYxLlByb21wdElucHV0SAASKAoGYW5zd2VyGAMgASgLMhYucGFybGV5LnYxLkFuc3dlcklucHV0SAASKAoGYnV0dG9uGAQgASgLMhYucGFybGV5LnYxLkJ1dHRvbklucHV0SAASJgoFcmV0cnkYBSABKAsyFS5wYXJsZXkudjEuUmV0cnlJbnB1dEgAEiMKB3N1cmZhY2UYBiABKA4yEi5wYXJsZXkudjEuU3VyZmFjZRINCgVtb2RlbBgHIAEoCRIaChJzeXN0ZW1faW5zdHJ1Y3Rpb24YCCABKAkSDwoHcHJvamVjdBgJIAEoCRISCgpyZXF1ZXN0X2lkGAogASgJQgcKBWlucHV0IjkKElN0cmVhbVR1cm5SZXNwb25zZRIjCgVldmVudBgBIAEoCzIULnBhcmxleS52MS5UdXJuRXZlbnQijgIKC1R1cm5SZXF1ZXN0EhcKD2NvbnZlcnNhdGlvbl9pZBgBIAEoCRIoCgZwcm9tcHQYAiABKAsyFi5wYXJsZXkudjEuUHJvbXB0SW5wdXRIABIoCgZhbnN3ZXIYAyABKAsyFi5wYXJsZXkudjEuQW5zd2VySW5wdXRIABIoCgZidXR0b24YBCABKAsyFi5wYXJsZXkudjEuQnV0dG9uSW5wdXRIABImCgVyZXRyeRgFIAEoCzIVLnBhcmxleS52MS5SZXRyeUlucHV0SAASIwoHc3VyZmFjZRgGIAEoDjISLnBhcmxleS52MS5TdXJmYWNlEhIKCnJlcXVlc3RfaWQYByABKAlCBwoFaW5wdXQiNQoMVHVyblJlc3BvbnNlEiUKBnJlc3VsdBgBIAEoCzIVLnBhcmxleS52MS5UdXJuUmVzdWx0IlQKEFdhdGNoVHVyblJlcXVlc3QSFwoPY29udmVyc2F0aW9uX2lkGAEgASgJEg8KB3R1cm5faWQYAiABKAkSFgoOYWZ0ZXJfc2VxdWVuY2UYAyABKAUiOAoRV2F0Y2hUdXJuUmVzcG9uc2USIwoFZXZlbnQYASABKAsyFC5wYXJsZXkudjEuVHVybkV2ZW50IjoKDkdldFR1cm5SZXF1ZXN0EhcKD2NvbnZlcnNhdGlvbl9pZBgBIAEoCRIPCgd0dXJuX2lkGAIgASgJIjAKD0dldFR1cm5SZXNwb25zZRIdCgR0dXJuGAEgASgLMg8ucGFybGV5LnYxLlR1cm4i9QEKClBlbmRpbmdBc2sSFwoPY29udmVyc2F0aW9uX2lkGAEgASgJEg0KBXRpdGxlGAIgASgJEhQKDHRvb2xfY2FsbF9pZBgDIAEoCRIgCgRraW5kGAQgASgOMhIucGFybGV5LnYxLkFza0tpbmQSJQoGc2ltcGxlGAUgASgLMhUucGFybGV5LnYxLlNpbXBsZUNhcmQSLwoLY3JlYXRlX3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2V4cGlyZV90aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI/ChZMaXN0UGVuZGluZ0Fza3NSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIl8KF0xpc3RQZW5kaW5nQXNrc1Jlc3BvbnNlEisKDHBlbmRpbmdfYXNrcxgBIAMoCzIVLnBhcmxleS52MS5QZW5kaW5nQXNrEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIZChdXYXRjaFBlbmRpbmdBc2tzUmVxdWVzdCKwAQoYV2F0Y2hQZW5kaW5nQXNrc1Jlc3BvbnNlEjEKCHNuYXBzaG90GAEgASgLMh0ucGFybGV5LnYxLlBlbmRpbmdBc2tTbmFwc2hvdEgAEiYKBWFkZGVkGAIgASgLMhUucGFybGV5LnYxLlBlbmRpbmdBc2tIABIvCgdyZW1vdmVkGAMgASgLMhwucGFybGV5LnYxLlBlbmRpbmdBc2tSZW1vdmVkSABCCAoGY2hhbmdlIkEKElBlbmRpbmdBc2tTbmFwc2hvdBIrCgxwZW5kaW5nX2Fza3MYASADKAsyFS5wYXJsZXkudjEuUGVuZGluZ0FzayKVAQoRUGVuZGluZ0Fza1JlbW92ZWQSFwoPY29udmVyc2F0aW9uX2lkGAEgASgJEhQKDHRvb2xfY2FsbF9pZBgCIAEoCRIkCgZhY3Rpb24YAyABKA4yFC5wYXJsZXkudjEuQXNrQWN0aW9uEg4KBnJlYXNvbhgEIAEoCRIbChNyZXNvbHZlZF9ieV90dXJuX2lkGAUgASgJIoUBChhDcmVhdGVBY3Rpb25Ub2tlblJlcXVlc3QSFwoPY29udmVyc2F0aW9uX2lkGAEgASgJEhQKDHRvb2xfY2FsbF9pZBgCIAEoCRISCgpidXR0b25faWRzGAMgAygJEiYKA3R0bBgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJvChlDcmVhdGVBY3Rpb25Ub2tlblJlc3BvbnNlEg0KBXRva2VuGAEgASgJEi8KC2V4cGlyZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpidXR0b25faWRzGAMgAygJIkoKGFJlZGVlbUFjdGlvblRva2VuUmVxdWVzdBINCgV0b2tlbhgBIAEoCRIRCglidXR0b25faWQYAiABKAkSDAoEd2FpdBgDIAEoCCJsChlSZWRlZW1BY3Rpb25Ub2tlblJlc3BvbnNlEhcKD2NvbnZlcnNhdGlvbl9pZBgBIAEoCRIPCgd0dXJuX2lkGAIgASgJEiUKBnJlc3VsdBgDIAEoCzIVLnBhcmxleS52MS5UdXJuUmVzdWx0KkkKB1N1cmZhY2USFwoTU1VSRkFDRV9VTlNQRUNJRklFRBAAEhAKDFNVUkZBQ0VfRlVMTBABEhMKD1NVUkZBQ0VfQ09NUEFDVBACMoMGCgtUdXJuU2VydmljZRJLCgpTdHJlYW1UdXJuEhwucGFybGV5LnYxLlN0cmVhbVR1cm5SZXF1ZXN0Gh0ucGFybGV5LnYxLlN0cmVhbVR1cm5SZXNwb25zZTABEjcKBFR1cm4SFi5wYXJsZXkudjEuVHVyblJlcXVlc3QaFy5wYXJsZXkudjEuVHVyblJlc3BvbnNlEk0KCVdhdGNoVHVybhIbLnBhcmxleS52MS5XYXRjaFR1cm5SZXF1ZXN0GhwucGFybGV5LnYxLldhdGNoVHVyblJlc3BvbnNlIgOQAgEwARJFCgdHZXRUdXJuEhkucGFybGV5LnYxLkdldFR1cm5SZXF1ZXN0GhoucGFybGV5LnYxLkdldFR1cm5SZXNwb25zZSIDkAIBElUKDlJ1bkJsb2NrQWN0aW9uEiAucGFybGV5LnYxLlJ1bkJsb2NrQWN0aW9uUmVxdWVzdBohLnBhcmxleS52MS5SdW5CbG9ja0FjdGlvblJlc3BvbnNlEl0KD0xpc3RQZW5kaW5nQXNrcxIhLnBhcmxleS52MS5MaXN0UGVuZGluZ0Fza3NSZXF1ZXN0GiIucGFybGV5LnYxLkxpc3RQZW5kaW5nQXNrc1Jlc3BvbnNlIgOQAgESYgoQV2F0Y2hQZW5kaW5nQXNrcxIiLnBhcmxleS52MS5XYXRjaFBlbmRpbmdBc2tzUmVxdWVzdBojLnBhcmxleS52MS5XYXRjaFBlbmRpbmdBc2tzUmVzcG9uc2UiA5ACATABEl4KEUNyZWF0ZUFjdGlvblRva2VuEiMucGFybGV5LnYxLkNyZWF0ZUFjdGlvblRva2VuUmVxdWVzdBokLnBhcmxleS52MS5DcmVhdGVBY3Rpb25Ub2tlblJlc3BvbnNlEl4KEVJlZGVlbUFjdGlvblRva2VuEiMucGFybGV5LnYxLlJlZGVlbUFjdGlvblRva2VuUmVxdWVzdBokLnBhcmxleS52MS5SZWRlZW1BY3Rpb25Ub2tlblJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_parley_v1_asks, file_parley_v1_blocks, file_parley_v1_cards]);
 
 /**
  * One run of the agent.
@@ -1017,6 +1017,13 @@ export type AskAsked = Message<"parley.v1.AskAsked"> & {
    * @generated from field: string tool_args_json = 8;
    */
   toolArgsJson: string;
+
+  /**
+   * Is when the ask expires, if it does. The server's clock decides.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 9;
+   */
+  expireTime?: Timestamp | undefined;
 };
 
 /**
@@ -1646,6 +1653,13 @@ export type PendingAsk = Message<"parley.v1.PendingAsk"> & {
    * @generated from field: google.protobuf.Timestamp create_time = 6;
    */
   createTime?: Timestamp | undefined;
+
+  /**
+   * Is when the ask expires, if it does. The server's clock decides.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 7;
+   */
+  expireTime?: Timestamp | undefined;
 };
 
 /**
@@ -1712,6 +1726,283 @@ export const ListPendingAsksResponseSchema: GenMessage<ListPendingAsksResponse> 
   messageDesc(file_parley_v1_turns, 37);
 
 /**
+ * Watches the caller's pending asks.
+ *
+ * @generated from message parley.v1.WatchPendingAsksRequest
+ */
+export type WatchPendingAsksRequest = Message<"parley.v1.WatchPendingAsksRequest"> & {
+};
+
+/**
+ * Describes the message parley.v1.WatchPendingAsksRequest.
+ * Use `create(WatchPendingAsksRequestSchema)` to create a new message.
+ */
+export const WatchPendingAsksRequestSchema: GenMessage<WatchPendingAsksRequest> = /*@__PURE__*/
+  messageDesc(file_parley_v1_turns, 38);
+
+/**
+ * A change of the caller's pending asks. Without one it says that nothing has happened for a while.
+ *
+ * @generated from message parley.v1.WatchPendingAsksResponse
+ */
+export type WatchPendingAsksResponse = Message<"parley.v1.WatchPendingAsksResponse"> & {
+  /**
+   * Is what changed.
+   *
+   * @generated from oneof parley.v1.WatchPendingAsksResponse.change
+   */
+  change: {
+    /**
+     * Is all there is. Takes the place of whatever was known before.
+     *
+     * @generated from field: parley.v1.PendingAskSnapshot snapshot = 1;
+     */
+    value: PendingAskSnapshot;
+    case: "snapshot";
+  } | {
+    /**
+     * Waits on the caller from now on.
+     *
+     * @generated from field: parley.v1.PendingAsk added = 2;
+     */
+    value: PendingAsk;
+    case: "added";
+  } | {
+    /**
+     * Waits no more.
+     *
+     * @generated from field: parley.v1.PendingAskRemoved removed = 3;
+     */
+    value: PendingAskRemoved;
+    case: "removed";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message parley.v1.WatchPendingAsksResponse.
+ * Use `create(WatchPendingAsksResponseSchema)` to create a new message.
+ */
+export const WatchPendingAsksResponseSchema: GenMessage<WatchPendingAsksResponse> = /*@__PURE__*/
+  messageDesc(file_parley_v1_turns, 39);
+
+/**
+ * All of the caller's pending asks.
+ *
+ * @generated from message parley.v1.PendingAskSnapshot
+ */
+export type PendingAskSnapshot = Message<"parley.v1.PendingAskSnapshot"> & {
+  /**
+   * Lists the asks, newest first.
+   *
+   * @generated from field: repeated parley.v1.PendingAsk pending_asks = 1;
+   */
+  pendingAsks: PendingAsk[];
+};
+
+/**
+ * Describes the message parley.v1.PendingAskSnapshot.
+ * Use `create(PendingAskSnapshotSchema)` to create a new message.
+ */
+export const PendingAskSnapshotSchema: GenMessage<PendingAskSnapshot> = /*@__PURE__*/
+  messageDesc(file_parley_v1_turns, 40);
+
+/**
+ * An ask that is pending no more.
+ *
+ * @generated from message parley.v1.PendingAskRemoved
+ */
+export type PendingAskRemoved = Message<"parley.v1.PendingAskRemoved"> & {
+  /**
+   * Names the conversation.
+   *
+   * @generated from field: string conversation_id = 1;
+   */
+  conversationId: string;
+
+  /**
+   * Names the ask within its conversation.
+   *
+   * @generated from field: string tool_call_id = 2;
+   */
+  toolCallId: string;
+
+  /**
+   * Says what became of it.
+   *
+   * @generated from field: parley.v1.AskAction action = 3;
+   */
+  action: AskAction;
+
+  /**
+   * Says why, if it was cancelled; `expired` when its time was over.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * Names the turn that resolved it: watch that turn to see what came of it. Empty when no turn did.
+   *
+   * @generated from field: string resolved_by_turn_id = 5;
+   */
+  resolvedByTurnId: string;
+};
+
+/**
+ * Describes the message parley.v1.PendingAskRemoved.
+ * Use `create(PendingAskRemovedSchema)` to create a new message.
+ */
+export const PendingAskRemovedSchema: GenMessage<PendingAskRemoved> = /*@__PURE__*/
+  messageDesc(file_parley_v1_turns, 41);
+
+/**
+ * Asks for an action token.
+ *
+ * @generated from message parley.v1.CreateActionTokenRequest
+ */
+export type CreateActionTokenRequest = Message<"parley.v1.CreateActionTokenRequest"> & {
+  /**
+   * Names the conversation.
+   *
+   * @generated from field: string conversation_id = 1;
+   */
+  conversationId: string;
+
+  /**
+   * Names the pending ask.
+   *
+   * @generated from field: string tool_call_id = 2;
+   */
+  toolCallId: string;
+
+  /**
+   * Lists the buttons that the token may press; when empty, all of the card that a token may.
+   *
+   * @generated from field: repeated string button_ids = 3;
+   */
+  buttonIds: string[];
+
+  /**
+   * Says how long the token can be redeemed: 24 hours at most, which is meant when absent. The ask's end is the token's.
+   *
+   * @generated from field: google.protobuf.Duration ttl = 4;
+   */
+  ttl?: Duration | undefined;
+};
+
+/**
+ * Describes the message parley.v1.CreateActionTokenRequest.
+ * Use `create(CreateActionTokenRequestSchema)` to create a new message.
+ */
+export const CreateActionTokenRequestSchema: GenMessage<CreateActionTokenRequest> = /*@__PURE__*/
+  messageDesc(file_parley_v1_turns, 42);
+
+/**
+ * An action token.
+ *
+ * @generated from message parley.v1.CreateActionTokenResponse
+ */
+export type CreateActionTokenResponse = Message<"parley.v1.CreateActionTokenResponse"> & {
+  /**
+   * Is the token. It is told this once, and stored as a hash alone: keep it out of URLs and logs.
+   *
+   * @generated from field: string token = 1;
+   */
+  token: string;
+
+  /**
+   * Is when it expires.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 2;
+   */
+  expireTime?: Timestamp | undefined;
+
+  /**
+   * Lists the buttons that it may press, in the card's order.
+   *
+   * @generated from field: repeated string button_ids = 3;
+   */
+  buttonIds: string[];
+};
+
+/**
+ * Describes the message parley.v1.CreateActionTokenResponse.
+ * Use `create(CreateActionTokenResponseSchema)` to create a new message.
+ */
+export const CreateActionTokenResponseSchema: GenMessage<CreateActionTokenResponse> = /*@__PURE__*/
+  messageDesc(file_parley_v1_turns, 43);
+
+/**
+ * Presses a button with a token.
+ *
+ * @generated from message parley.v1.RedeemActionTokenRequest
+ */
+export type RedeemActionTokenRequest = Message<"parley.v1.RedeemActionTokenRequest"> & {
+  /**
+   * Is the action token.
+   *
+   * @generated from field: string token = 1;
+   */
+  token: string;
+
+  /**
+   * Names the button.
+   *
+   * @generated from field: string button_id = 2;
+   */
+  buttonId: string;
+
+  /**
+   * Waits for the end of the turn and returns how it ended.
+   *
+   * @generated from field: bool wait = 3;
+   */
+  wait: boolean;
+};
+
+/**
+ * Describes the message parley.v1.RedeemActionTokenRequest.
+ * Use `create(RedeemActionTokenRequestSchema)` to create a new message.
+ */
+export const RedeemActionTokenRequestSchema: GenMessage<RedeemActionTokenRequest> = /*@__PURE__*/
+  messageDesc(file_parley_v1_turns, 44);
+
+/**
+ * The turn that a token's button started.
+ *
+ * @generated from message parley.v1.RedeemActionTokenResponse
+ */
+export type RedeemActionTokenResponse = Message<"parley.v1.RedeemActionTokenResponse"> & {
+  /**
+   * Names the conversation.
+   *
+   * @generated from field: string conversation_id = 1;
+   */
+  conversationId: string;
+
+  /**
+   * Names the turn.
+   *
+   * @generated from field: string turn_id = 2;
+   */
+  turnId: string;
+
+  /**
+   * Says how the turn ended; set when the request waits.
+   *
+   * @generated from field: parley.v1.TurnResult result = 3;
+   */
+  result?: TurnResult | undefined;
+};
+
+/**
+ * Describes the message parley.v1.RedeemActionTokenResponse.
+ * Use `create(RedeemActionTokenResponseSchema)` to create a new message.
+ */
+export const RedeemActionTokenResponseSchema: GenMessage<RedeemActionTokenResponse> = /*@__PURE__*/
+  messageDesc(file_parley_v1_turns, 45);
+
+/**
  * How much the person can see.
  *
  * @generated from enum parley.v1.Surface
@@ -1762,7 +2053,7 @@ export const TurnService: GenService<{
    * without one it is another turn.
    * Reasons: PROMPT_REQUIRED, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, BUTTON_ID_REQUIRED, TURN_ID_REQUIRED,
    * UNKNOWN_SURFACE, INVALID_REQUEST, ASKS_DISABLED, OPTION_FORBIDDEN, MODEL_NOT_CONFIGURED, CONVERSATION_NOT_FOUND,
-   * NOT_OWNER, ASK_NOT_PENDING, UNKNOWN_BUTTON, INVALID_ANSWER, TOOL_UNAVAILABLE, TURN_NOT_FOUND, TURN_NOT_RETRYABLE,
+   * NOT_OWNER, ASK_NOT_PENDING, ASK_EXPIRED, UNKNOWN_BUTTON, INVALID_ANSWER, TOOL_UNAVAILABLE, TURN_NOT_FOUND, TURN_NOT_RETRYABLE,
    * REQUEST_ID_REUSED, RATE_LIMITED, INVALID_ATTACHMENT, FILE_TOO_LARGE, UPLOADS_DISABLED, ATTACHMENT_UPLOAD_FAILED.
    *
    * @generated from rpc parley.v1.TurnService.StreamTurn
@@ -1836,6 +2127,48 @@ export const TurnService: GenService<{
     methodKind: "unary";
     input: typeof ListPendingAsksRequestSchema;
     output: typeof ListPendingAsksResponseSchema;
+  },
+  /**
+   * Streams the caller's pending asks over all conversations: first all of them, then each that is added or removed, once
+   * and in order. Who reads too slowly is sent all of them again. Ends with UNAUTHENTICATED when the token expires, and
+   * with UNAVAILABLE when the server stops: call again then, and begin with the new snapshot.
+   *
+   * Reasons: ASKS_DISABLED, RATE_LIMITED.
+   *
+   * @generated from rpc parley.v1.TurnService.WatchPendingAsks
+   */
+  watchPendingAsks: {
+    methodKind: "server_streaming";
+    input: typeof WatchPendingAsksRequestSchema;
+    output: typeof WatchPendingAsksResponseSchema;
+  },
+  /**
+   * Makes a token with which a button of a pending ask's card can be pressed once, without a session: for the buttons of a
+   * notification. Only the ask's owner may, and services whose token has the scope `asks.tokens`. Each call makes another
+   * token; all of them are dead once the ask is resolved.
+   *
+   * Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER,
+   * ASK_NOT_PENDING, ASK_EXPIRED, UNKNOWN_BUTTON, DESTRUCTIVE_BUTTON, SCOPE_REQUIRED, ASKS_DISABLED.
+   *
+   * @generated from rpc parley.v1.TurnService.CreateActionToken
+   */
+  createActionToken: {
+    methodKind: "unary";
+    input: typeof CreateActionTokenRequestSchema;
+    output: typeof CreateActionTokenResponseSchema;
+  },
+  /**
+   * Presses a button with an action token, which is the credential: no bearer token is needed. Runs the turn that the
+   * button starts. A repeat with the same button gets the same turn, whatever became of it.
+   *
+   * Reasons: INVALID_REQUEST, BUTTON_ID_REQUIRED, TOKEN_INVALID, TOKEN_USED, RATE_LIMITED, and those of StreamTurn.
+   *
+   * @generated from rpc parley.v1.TurnService.RedeemActionToken
+   */
+  redeemActionToken: {
+    methodKind: "unary";
+    input: typeof RedeemActionTokenRequestSchema;
+    output: typeof RedeemActionTokenResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_parley_v1_turns, 0);

@@ -276,6 +276,45 @@ public object AskAskedKt {
     public fun clearToolArgsJson() {
       _builder.clearToolArgsJson()
     }
+
+    /**
+     * ```
+     * Is when the ask expires, if it does. The server's clock decides.
+     * ```
+     *
+     * `.google.protobuf.Timestamp expire_time = 9 [json_name = "expireTime"];`
+     */
+    public var expireTime: com.google.protobuf.Timestamp
+      @kotlin.jvm.JvmName("getExpireTime")
+        get() = _builder.expireTime
+      @kotlin.jvm.JvmName("setExpireTime")
+        set(value) {
+        _builder.expireTime = value
+      }
+    /**
+     * ```
+     * Is when the ask expires, if it does. The server's clock decides.
+     * ```
+     *
+     * `.google.protobuf.Timestamp expire_time = 9 [json_name = "expireTime"];`
+     */
+    public fun clearExpireTime() {
+      _builder.clearExpireTime()
+    }
+    /**
+     * ```
+     * Is when the ask expires, if it does. The server's clock decides.
+     * ```
+     *
+     * `.google.protobuf.Timestamp expire_time = 9 [json_name = "expireTime"];`
+     * @return Whether the expireTime field is set.
+     */
+    public fun hasExpireTime(): kotlin.Boolean {
+      return _builder.hasExpireTime()
+    }
+
+    public val AskAskedKt.Dsl.expireTimeOrNull: com.google.protobuf.Timestamp?
+      get() = _builder.expireTimeOrNull
   }
 }
 public inline fun parley.v1.AskAsked.copy(block: `parley.v1`.AskAskedKt.Dsl.() -> kotlin.Unit): parley.v1.AskAsked =
@@ -286,4 +325,7 @@ public val parley.v1.AskAskedOrBuilder.inputOrNull: parley.v1.AskInput?
 
 public val parley.v1.AskAskedOrBuilder.simpleOrNull: parley.v1.SimpleCard?
   get() = if (hasSimple()) getSimple() else null
+
+public val parley.v1.AskAskedOrBuilder.expireTimeOrNull: com.google.protobuf.Timestamp?
+  get() = if (hasExpireTime()) getExpireTime() else null
 

@@ -440,6 +440,54 @@ public enum ErrorReason
    * <code>ERROR_REASON_ONE_INPUT_ONLY = 51;</code>
    */
   ERROR_REASON_ONE_INPUT_ONLY(51),
+  /**
+   * <pre>
+   * The ask's time was over before the answer came. ABORTED. Metadata: as of ASK_NOT_PENDING.
+   * </pre>
+   *
+   * <code>ERROR_REASON_ASK_EXPIRED = 52;</code>
+   */
+  ERROR_REASON_ASK_EXPIRED(52),
+  /**
+   * <pre>
+   * The conversation waits on another ask, and it waits on one at most. ABORTED. Metadata: `current_tool_call_id`.
+   * </pre>
+   *
+   * <code>ERROR_REASON_ASK_ALREADY_PENDING = 53;</code>
+   */
+  ERROR_REASON_ASK_ALREADY_PENDING(53),
+  /**
+   * <pre>
+   * The service has made no such ask. NOT_FOUND.
+   * </pre>
+   *
+   * <code>ERROR_REASON_ASK_NOT_FOUND = 54;</code>
+   */
+  ERROR_REASON_ASK_NOT_FOUND(54),
+  /**
+   * <pre>
+   * An action token that is unknown, has expired, is not for this button, or whose ask is resolved. NOT_FOUND.
+   * </pre>
+   *
+   * <code>ERROR_REASON_TOKEN_INVALID = 55;</code>
+   */
+  ERROR_REASON_TOKEN_INVALID(55),
+  /**
+   * <pre>
+   * The action token has pressed another button already. ABORTED.
+   * </pre>
+   *
+   * <code>ERROR_REASON_TOKEN_USED = 56;</code>
+   */
+  ERROR_REASON_TOKEN_USED(56),
+  /**
+   * <pre>
+   * A button that does harm, which this deployment leaves to the app. INVALID_ARGUMENT.
+   * </pre>
+   *
+   * <code>ERROR_REASON_DESTRUCTIVE_BUTTON = 57;</code>
+   */
+  ERROR_REASON_DESTRUCTIVE_BUTTON(57),
   UNRECOGNIZED(-1),
   ;
 
@@ -863,6 +911,54 @@ public enum ErrorReason
    * <code>ERROR_REASON_ONE_INPUT_ONLY = 51;</code>
    */
   public static final int ERROR_REASON_ONE_INPUT_ONLY_VALUE = 51;
+  /**
+   * <pre>
+   * The ask's time was over before the answer came. ABORTED. Metadata: as of ASK_NOT_PENDING.
+   * </pre>
+   *
+   * <code>ERROR_REASON_ASK_EXPIRED = 52;</code>
+   */
+  public static final int ERROR_REASON_ASK_EXPIRED_VALUE = 52;
+  /**
+   * <pre>
+   * The conversation waits on another ask, and it waits on one at most. ABORTED. Metadata: `current_tool_call_id`.
+   * </pre>
+   *
+   * <code>ERROR_REASON_ASK_ALREADY_PENDING = 53;</code>
+   */
+  public static final int ERROR_REASON_ASK_ALREADY_PENDING_VALUE = 53;
+  /**
+   * <pre>
+   * The service has made no such ask. NOT_FOUND.
+   * </pre>
+   *
+   * <code>ERROR_REASON_ASK_NOT_FOUND = 54;</code>
+   */
+  public static final int ERROR_REASON_ASK_NOT_FOUND_VALUE = 54;
+  /**
+   * <pre>
+   * An action token that is unknown, has expired, is not for this button, or whose ask is resolved. NOT_FOUND.
+   * </pre>
+   *
+   * <code>ERROR_REASON_TOKEN_INVALID = 55;</code>
+   */
+  public static final int ERROR_REASON_TOKEN_INVALID_VALUE = 55;
+  /**
+   * <pre>
+   * The action token has pressed another button already. ABORTED.
+   * </pre>
+   *
+   * <code>ERROR_REASON_TOKEN_USED = 56;</code>
+   */
+  public static final int ERROR_REASON_TOKEN_USED_VALUE = 56;
+  /**
+   * <pre>
+   * A button that does harm, which this deployment leaves to the app. INVALID_ARGUMENT.
+   * </pre>
+   *
+   * <code>ERROR_REASON_DESTRUCTIVE_BUTTON = 57;</code>
+   */
+  public static final int ERROR_REASON_DESTRUCTIVE_BUTTON_VALUE = 57;
 
 
   @java.lang.Override
@@ -937,6 +1033,12 @@ public enum ErrorReason
       case 49: return ERROR_REASON_BLOCK_GENERATION_FAILED;
       case 50: return ERROR_REASON_BLOCKS_INVALID;
       case 51: return ERROR_REASON_ONE_INPUT_ONLY;
+      case 52: return ERROR_REASON_ASK_EXPIRED;
+      case 53: return ERROR_REASON_ASK_ALREADY_PENDING;
+      case 54: return ERROR_REASON_ASK_NOT_FOUND;
+      case 55: return ERROR_REASON_TOKEN_INVALID;
+      case 56: return ERROR_REASON_TOKEN_USED;
+      case 57: return ERROR_REASON_DESTRUCTIVE_BUTTON;
       default: return null;
     }
   }

@@ -422,6 +422,73 @@ public  final class PendingAsk extends
     bitField0_ = (bitField0_ & ~0x00000002);
   }
 
+  public static final int EXPIRE_TIME_FIELD_NUMBER = 7;
+  private com.google.protobuf.Timestamp expireTime_;
+  /**
+   * <pre>
+   * Is when the ask expires, if it does. The server's clock decides.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp expire_time = 7 [json_name = "expireTime"];</code>
+   */
+  @java.lang.Override
+  public boolean hasExpireTime() {
+    return ((bitField0_ & 0x00000004) != 0);
+  }
+  /**
+   * <pre>
+   * Is when the ask expires, if it does. The server's clock decides.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp expire_time = 7 [json_name = "expireTime"];</code>
+   */
+  @java.lang.Override
+  public com.google.protobuf.Timestamp getExpireTime() {
+    return expireTime_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : expireTime_;
+  }
+  /**
+   * <pre>
+   * Is when the ask expires, if it does. The server's clock decides.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp expire_time = 7 [json_name = "expireTime"];</code>
+   */
+  private void setExpireTime(com.google.protobuf.Timestamp value) {
+    java.util.Objects.requireNonNull(value);
+    expireTime_ = value;
+    bitField0_ |= 0x00000004;
+  }
+  /**
+   * <pre>
+   * Is when the ask expires, if it does. The server's clock decides.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp expire_time = 7 [json_name = "expireTime"];</code>
+   */
+  @java.lang.SuppressWarnings("ReferenceEquality")
+  private void mergeExpireTime(com.google.protobuf.Timestamp value) {
+    java.util.Objects.requireNonNull(value);
+    if (expireTime_ != null &&
+        expireTime_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
+      expireTime_ =
+        com.google.protobuf.Timestamp.newBuilder(expireTime_).mergeFrom(value).buildPartial();
+    } else {
+      expireTime_ = value;
+    }
+    bitField0_ |= 0x00000004;
+  }
+  /**
+   * <pre>
+   * Is when the ask expires, if it does. The server's clock decides.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp expire_time = 7 [json_name = "expireTime"];</code>
+   */
+  private void clearExpireTime() {
+    expireTime_ = null;
+    bitField0_ = (bitField0_ & ~0x00000004);
+  }
+
   public static parley.v1.PendingAsk parseFrom(
       java.nio.ByteBuffer data)
       throws com.google.protobuf.InvalidProtocolBufferException {
@@ -939,6 +1006,77 @@ public  final class PendingAsk extends
       return this;
     }
 
+    /**
+     * <pre>
+     * Is when the ask expires, if it does. The server's clock decides.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp expire_time = 7 [json_name = "expireTime"];</code>
+     */
+    @java.lang.Override
+    public boolean hasExpireTime() {
+      return instance.hasExpireTime();
+    }
+    /**
+     * <pre>
+     * Is when the ask expires, if it does. The server's clock decides.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp expire_time = 7 [json_name = "expireTime"];</code>
+     */
+    @java.lang.Override
+    public com.google.protobuf.Timestamp getExpireTime() {
+      return instance.getExpireTime();
+    }
+    /**
+     * <pre>
+     * Is when the ask expires, if it does. The server's clock decides.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp expire_time = 7 [json_name = "expireTime"];</code>
+     */
+    public Builder setExpireTime(com.google.protobuf.Timestamp value) {
+      copyOnWrite();
+      instance.setExpireTime(value);
+      return this;
+      }
+    /**
+     * <pre>
+     * Is when the ask expires, if it does. The server's clock decides.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp expire_time = 7 [json_name = "expireTime"];</code>
+     */
+    public Builder setExpireTime(
+        com.google.protobuf.Timestamp.Builder builderForValue) {
+      copyOnWrite();
+      instance.setExpireTime(builderForValue.build());
+      return this;
+    }
+    /**
+     * <pre>
+     * Is when the ask expires, if it does. The server's clock decides.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp expire_time = 7 [json_name = "expireTime"];</code>
+     */
+    public Builder mergeExpireTime(com.google.protobuf.Timestamp value) {
+      copyOnWrite();
+      instance.mergeExpireTime(value);
+      return this;
+    }
+    /**
+     * <pre>
+     * Is when the ask expires, if it does. The server's clock decides.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp expire_time = 7 [json_name = "expireTime"];</code>
+     */
+    public Builder clearExpireTime() {  copyOnWrite();
+      instance.clearExpireTime();
+      return this;
+    }
+
     // @@protoc_insertion_point(builder_scope:parley.v1.PendingAsk)
   }
   @java.lang.Override
@@ -962,10 +1100,11 @@ public  final class PendingAsk extends
             "kind_",
             "simple_",
             "createTime_",
+            "expireTime_",
           };
           java.lang.String info =
-              "\u0000\u0006\u0000\u0001\u0001\u0006\u0006\u0000\u0000\u0000\u0001\u0208\u0002\u0208" +
-              "\u0003\u0208\u0004\f\u0005\u1009\u0000\u0006\u1009\u0001";
+              "\u0000\u0007\u0000\u0001\u0001\u0007\u0007\u0000\u0000\u0000\u0001\u0208\u0002\u0208" +
+              "\u0003\u0208\u0004\f\u0005\u1009\u0000\u0006\u1009\u0001\u0007\u1009\u0002";
           return newMessageInfo(DEFAULT_INSTANCE, info, objects);
       }
       case GET_DEFAULT_INSTANCE: {

@@ -217,6 +217,45 @@ public object PendingAskKt {
 
     public val PendingAskKt.Dsl.createTimeOrNull: com.google.protobuf.Timestamp?
       get() = _builder.createTimeOrNull
+
+    /**
+     * ```
+     * Is when the ask expires, if it does. The server's clock decides.
+     * ```
+     *
+     * `.google.protobuf.Timestamp expire_time = 7 [json_name = "expireTime"];`
+     */
+    public var expireTime: com.google.protobuf.Timestamp
+      @kotlin.jvm.JvmName("getExpireTime")
+        get() = _builder.expireTime
+      @kotlin.jvm.JvmName("setExpireTime")
+        set(value) {
+        _builder.expireTime = value
+      }
+    /**
+     * ```
+     * Is when the ask expires, if it does. The server's clock decides.
+     * ```
+     *
+     * `.google.protobuf.Timestamp expire_time = 7 [json_name = "expireTime"];`
+     */
+    public fun clearExpireTime() {
+      _builder.clearExpireTime()
+    }
+    /**
+     * ```
+     * Is when the ask expires, if it does. The server's clock decides.
+     * ```
+     *
+     * `.google.protobuf.Timestamp expire_time = 7 [json_name = "expireTime"];`
+     * @return Whether the expireTime field is set.
+     */
+    public fun hasExpireTime(): kotlin.Boolean {
+      return _builder.hasExpireTime()
+    }
+
+    public val PendingAskKt.Dsl.expireTimeOrNull: com.google.protobuf.Timestamp?
+      get() = _builder.expireTimeOrNull
   }
 }
 public inline fun parley.v1.PendingAsk.copy(block: `parley.v1`.PendingAskKt.Dsl.() -> kotlin.Unit): parley.v1.PendingAsk =
@@ -227,4 +266,7 @@ public val parley.v1.PendingAskOrBuilder.simpleOrNull: parley.v1.SimpleCard?
 
 public val parley.v1.PendingAskOrBuilder.createTimeOrNull: com.google.protobuf.Timestamp?
   get() = if (hasCreateTime()) getCreateTime() else null
+
+public val parley.v1.PendingAskOrBuilder.expireTimeOrNull: com.google.protobuf.Timestamp?
+  get() = if (hasExpireTime()) getExpireTime() else null
 

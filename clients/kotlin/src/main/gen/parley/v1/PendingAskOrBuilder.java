@@ -126,4 +126,23 @@ public interface PendingAskOrBuilder extends
    * @return The createTime.
    */
   com.google.protobuf.Timestamp getCreateTime();
+
+  /**
+   * <pre>
+   * Is when the ask expires, if it does. The server's clock decides.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp expire_time = 7 [json_name = "expireTime"];</code>
+   * @return Whether the expireTime field is set.
+   */
+  boolean hasExpireTime();
+  /**
+   * <pre>
+   * Is when the ask expires, if it does. The server's clock decides.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp expire_time = 7 [json_name = "expireTime"];</code>
+   * @return The expireTime.
+   */
+  com.google.protobuf.Timestamp getExpireTime();
 }

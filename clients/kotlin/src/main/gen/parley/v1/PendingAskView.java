@@ -552,6 +552,73 @@ public  final class PendingAskView extends
     bitField0_ = (bitField0_ & ~0x00000004);
   }
 
+  public static final int EXPIRE_TIME_FIELD_NUMBER = 9;
+  private com.google.protobuf.Timestamp expireTime_;
+  /**
+   * <pre>
+   * Is when the ask expires, if it does. The server's clock decides.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp expire_time = 9 [json_name = "expireTime"];</code>
+   */
+  @java.lang.Override
+  public boolean hasExpireTime() {
+    return ((bitField0_ & 0x00000008) != 0);
+  }
+  /**
+   * <pre>
+   * Is when the ask expires, if it does. The server's clock decides.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp expire_time = 9 [json_name = "expireTime"];</code>
+   */
+  @java.lang.Override
+  public com.google.protobuf.Timestamp getExpireTime() {
+    return expireTime_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : expireTime_;
+  }
+  /**
+   * <pre>
+   * Is when the ask expires, if it does. The server's clock decides.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp expire_time = 9 [json_name = "expireTime"];</code>
+   */
+  private void setExpireTime(com.google.protobuf.Timestamp value) {
+    java.util.Objects.requireNonNull(value);
+    expireTime_ = value;
+    bitField0_ |= 0x00000008;
+  }
+  /**
+   * <pre>
+   * Is when the ask expires, if it does. The server's clock decides.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp expire_time = 9 [json_name = "expireTime"];</code>
+   */
+  @java.lang.SuppressWarnings("ReferenceEquality")
+  private void mergeExpireTime(com.google.protobuf.Timestamp value) {
+    java.util.Objects.requireNonNull(value);
+    if (expireTime_ != null &&
+        expireTime_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
+      expireTime_ =
+        com.google.protobuf.Timestamp.newBuilder(expireTime_).mergeFrom(value).buildPartial();
+    } else {
+      expireTime_ = value;
+    }
+    bitField0_ |= 0x00000008;
+  }
+  /**
+   * <pre>
+   * Is when the ask expires, if it does. The server's clock decides.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp expire_time = 9 [json_name = "expireTime"];</code>
+   */
+  private void clearExpireTime() {
+    expireTime_ = null;
+    bitField0_ = (bitField0_ & ~0x00000008);
+  }
+
   public static parley.v1.PendingAskView parseFrom(
       java.nio.ByteBuffer data)
       throws com.google.protobuf.InvalidProtocolBufferException {
@@ -1207,6 +1274,77 @@ public  final class PendingAskView extends
       return this;
     }
 
+    /**
+     * <pre>
+     * Is when the ask expires, if it does. The server's clock decides.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp expire_time = 9 [json_name = "expireTime"];</code>
+     */
+    @java.lang.Override
+    public boolean hasExpireTime() {
+      return instance.hasExpireTime();
+    }
+    /**
+     * <pre>
+     * Is when the ask expires, if it does. The server's clock decides.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp expire_time = 9 [json_name = "expireTime"];</code>
+     */
+    @java.lang.Override
+    public com.google.protobuf.Timestamp getExpireTime() {
+      return instance.getExpireTime();
+    }
+    /**
+     * <pre>
+     * Is when the ask expires, if it does. The server's clock decides.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp expire_time = 9 [json_name = "expireTime"];</code>
+     */
+    public Builder setExpireTime(com.google.protobuf.Timestamp value) {
+      copyOnWrite();
+      instance.setExpireTime(value);
+      return this;
+      }
+    /**
+     * <pre>
+     * Is when the ask expires, if it does. The server's clock decides.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp expire_time = 9 [json_name = "expireTime"];</code>
+     */
+    public Builder setExpireTime(
+        com.google.protobuf.Timestamp.Builder builderForValue) {
+      copyOnWrite();
+      instance.setExpireTime(builderForValue.build());
+      return this;
+    }
+    /**
+     * <pre>
+     * Is when the ask expires, if it does. The server's clock decides.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp expire_time = 9 [json_name = "expireTime"];</code>
+     */
+    public Builder mergeExpireTime(com.google.protobuf.Timestamp value) {
+      copyOnWrite();
+      instance.mergeExpireTime(value);
+      return this;
+    }
+    /**
+     * <pre>
+     * Is when the ask expires, if it does. The server's clock decides.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp expire_time = 9 [json_name = "expireTime"];</code>
+     */
+    public Builder clearExpireTime() {  copyOnWrite();
+      instance.clearExpireTime();
+      return this;
+    }
+
     // @@protoc_insertion_point(builder_scope:parley.v1.PendingAskView)
   }
   @java.lang.Override
@@ -1232,10 +1370,12 @@ public  final class PendingAskView extends
             "toolName_",
             "toolArgsJson_",
             "createTime_",
+            "expireTime_",
           };
           java.lang.String info =
-              "\u0000\b\u0000\u0001\u0001\b\b\u0000\u0000\u0000\u0001\u0208\u0002\f\u0003\u1009" +
-              "\u0000\u0004\u1009\u0001\u0005\f\u0006\u0208\u0007\u0208\b\u1009\u0002";
+              "\u0000\t\u0000\u0001\u0001\t\t\u0000\u0000\u0000\u0001\u0208\u0002\f\u0003\u1009" +
+              "\u0000\u0004\u1009\u0001\u0005\f\u0006\u0208\u0007\u0208\b\u1009\u0002\t\u1009\u0003" +
+              "";
           return newMessageInfo(DEFAULT_INSTANCE, info, objects);
       }
       case GET_DEFAULT_INSTANCE: {

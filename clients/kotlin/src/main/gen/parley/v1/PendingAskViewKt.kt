@@ -288,6 +288,45 @@ public object PendingAskViewKt {
 
     public val PendingAskViewKt.Dsl.createTimeOrNull: com.google.protobuf.Timestamp?
       get() = _builder.createTimeOrNull
+
+    /**
+     * ```
+     * Is when the ask expires, if it does. The server's clock decides.
+     * ```
+     *
+     * `.google.protobuf.Timestamp expire_time = 9 [json_name = "expireTime"];`
+     */
+    public var expireTime: com.google.protobuf.Timestamp
+      @kotlin.jvm.JvmName("getExpireTime")
+        get() = _builder.expireTime
+      @kotlin.jvm.JvmName("setExpireTime")
+        set(value) {
+        _builder.expireTime = value
+      }
+    /**
+     * ```
+     * Is when the ask expires, if it does. The server's clock decides.
+     * ```
+     *
+     * `.google.protobuf.Timestamp expire_time = 9 [json_name = "expireTime"];`
+     */
+    public fun clearExpireTime() {
+      _builder.clearExpireTime()
+    }
+    /**
+     * ```
+     * Is when the ask expires, if it does. The server's clock decides.
+     * ```
+     *
+     * `.google.protobuf.Timestamp expire_time = 9 [json_name = "expireTime"];`
+     * @return Whether the expireTime field is set.
+     */
+    public fun hasExpireTime(): kotlin.Boolean {
+      return _builder.hasExpireTime()
+    }
+
+    public val PendingAskViewKt.Dsl.expireTimeOrNull: com.google.protobuf.Timestamp?
+      get() = _builder.expireTimeOrNull
   }
 }
 public inline fun parley.v1.PendingAskView.copy(block: `parley.v1`.PendingAskViewKt.Dsl.() -> kotlin.Unit): parley.v1.PendingAskView =
@@ -301,4 +340,7 @@ public val parley.v1.PendingAskViewOrBuilder.simpleOrNull: parley.v1.SimpleCard?
 
 public val parley.v1.PendingAskViewOrBuilder.createTimeOrNull: com.google.protobuf.Timestamp?
   get() = if (hasCreateTime()) getCreateTime() else null
+
+public val parley.v1.PendingAskViewOrBuilder.expireTimeOrNull: com.google.protobuf.Timestamp?
+  get() = if (hasExpireTime()) getExpireTime() else null
 

@@ -29,7 +29,7 @@ public class TurnServiceClient(
    *  without one it is another turn.
    *  Reasons: PROMPT_REQUIRED, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, BUTTON_ID_REQUIRED, TURN_ID_REQUIRED,
    *  UNKNOWN_SURFACE, INVALID_REQUEST, ASKS_DISABLED, OPTION_FORBIDDEN, MODEL_NOT_CONFIGURED, CONVERSATION_NOT_FOUND,
-   *  NOT_OWNER, ASK_NOT_PENDING, UNKNOWN_BUTTON, INVALID_ANSWER, TOOL_UNAVAILABLE, TURN_NOT_FOUND, TURN_NOT_RETRYABLE,
+   *  NOT_OWNER, ASK_NOT_PENDING, ASK_EXPIRED, UNKNOWN_BUTTON, INVALID_ANSWER, TOOL_UNAVAILABLE, TURN_NOT_FOUND, TURN_NOT_RETRYABLE,
    *  REQUEST_ID_REUSED, RATE_LIMITED, INVALID_ATTACHMENT, FILE_TOO_LARGE, UPLOADS_DISABLED, ATTACHMENT_UPLOAD_FAILED.
    */
   override suspend fun streamTurn(headers: Headers): ServerOnlyStreamInterface<StreamTurnRequest, StreamTurnResponse> = client.serverStream(
@@ -131,6 +131,63 @@ public class TurnServiceClient(
       parley.v1.ListPendingAsksResponse::class,
       StreamType.UNARY,
       idempotency = Idempotency.NO_SIDE_EFFECTS,
+    ),
+  )
+
+
+  /**
+   *  Streams the caller's pending asks over all conversations: first all of them, then each that is added or removed, once
+   *  and in order. Who reads too slowly is sent all of them again. Ends with UNAUTHENTICATED when the token expires, and
+   *  with UNAVAILABLE when the server stops: call again then, and begin with the new snapshot.
+   *
+   *  Reasons: ASKS_DISABLED, RATE_LIMITED.
+   */
+  override suspend fun watchPendingAsks(headers: Headers): ServerOnlyStreamInterface<WatchPendingAsksRequest, WatchPendingAsksResponse> = client.serverStream(
+    headers,
+    MethodSpec(
+    "parley.v1.TurnService/WatchPendingAsks",
+      parley.v1.WatchPendingAsksRequest::class,
+      parley.v1.WatchPendingAsksResponse::class,
+      StreamType.SERVER,
+      idempotency = Idempotency.NO_SIDE_EFFECTS,
+    ),
+  )
+
+
+  /**
+   *  Makes a token with which a button of a pending ask's card can be pressed once, without a session: for the buttons of a
+   *  notification. Only the ask's owner may, and services whose token has the scope `asks.tokens`. Each call makes another
+   *  token; all of them are dead once the ask is resolved.
+   *
+   *  Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER,
+   *  ASK_NOT_PENDING, ASK_EXPIRED, UNKNOWN_BUTTON, DESTRUCTIVE_BUTTON, SCOPE_REQUIRED, ASKS_DISABLED.
+   */
+  override suspend fun createActionToken(request: CreateActionTokenRequest, headers: Headers): ResponseMessage<CreateActionTokenResponse> = client.unary(
+    request,
+    headers,
+    MethodSpec(
+    "parley.v1.TurnService/CreateActionToken",
+      parley.v1.CreateActionTokenRequest::class,
+      parley.v1.CreateActionTokenResponse::class,
+      StreamType.UNARY,
+    ),
+  )
+
+
+  /**
+   *  Presses a button with an action token, which is the credential: no bearer token is needed. Runs the turn that the
+   *  button starts. A repeat with the same button gets the same turn, whatever became of it.
+   *
+   *  Reasons: INVALID_REQUEST, BUTTON_ID_REQUIRED, TOKEN_INVALID, TOKEN_USED, RATE_LIMITED, and those of StreamTurn.
+   */
+  override suspend fun redeemActionToken(request: RedeemActionTokenRequest, headers: Headers): ResponseMessage<RedeemActionTokenResponse> = client.unary(
+    request,
+    headers,
+    MethodSpec(
+    "parley.v1.TurnService/RedeemActionToken",
+      parley.v1.RedeemActionTokenRequest::class,
+      parley.v1.RedeemActionTokenResponse::class,
+      StreamType.UNARY,
     ),
   )
 

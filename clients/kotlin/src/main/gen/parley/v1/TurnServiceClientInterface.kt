@@ -23,7 +23,7 @@ public interface TurnServiceClientInterface {
    *  without one it is another turn.
    *  Reasons: PROMPT_REQUIRED, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, BUTTON_ID_REQUIRED, TURN_ID_REQUIRED,
    *  UNKNOWN_SURFACE, INVALID_REQUEST, ASKS_DISABLED, OPTION_FORBIDDEN, MODEL_NOT_CONFIGURED, CONVERSATION_NOT_FOUND,
-   *  NOT_OWNER, ASK_NOT_PENDING, UNKNOWN_BUTTON, INVALID_ANSWER, TOOL_UNAVAILABLE, TURN_NOT_FOUND, TURN_NOT_RETRYABLE,
+   *  NOT_OWNER, ASK_NOT_PENDING, ASK_EXPIRED, UNKNOWN_BUTTON, INVALID_ANSWER, TOOL_UNAVAILABLE, TURN_NOT_FOUND, TURN_NOT_RETRYABLE,
    *  REQUEST_ID_REUSED, RATE_LIMITED, INVALID_ATTACHMENT, FILE_TOO_LARGE, UPLOADS_DISABLED, ATTACHMENT_UPLOAD_FAILED.
    */
   public suspend fun streamTurn(headers: Headers = emptyMap()): ServerOnlyStreamInterface<StreamTurnRequest, StreamTurnResponse>
@@ -67,4 +67,31 @@ public interface TurnServiceClientInterface {
    *  Reasons: INVALID_REQUEST, ASKS_DISABLED.
    */
   public suspend fun listPendingAsks(request: ListPendingAsksRequest, headers: Headers = emptyMap()): ResponseMessage<ListPendingAsksResponse>
+
+  /**
+   *  Streams the caller's pending asks over all conversations: first all of them, then each that is added or removed, once
+   *  and in order. Who reads too slowly is sent all of them again. Ends with UNAUTHENTICATED when the token expires, and
+   *  with UNAVAILABLE when the server stops: call again then, and begin with the new snapshot.
+   *
+   *  Reasons: ASKS_DISABLED, RATE_LIMITED.
+   */
+  public suspend fun watchPendingAsks(headers: Headers = emptyMap()): ServerOnlyStreamInterface<WatchPendingAsksRequest, WatchPendingAsksResponse>
+
+  /**
+   *  Makes a token with which a button of a pending ask's card can be pressed once, without a session: for the buttons of a
+   *  notification. Only the ask's owner may, and services whose token has the scope `asks.tokens`. Each call makes another
+   *  token; all of them are dead once the ask is resolved.
+   *
+   *  Reasons: INVALID_REQUEST, CONVERSATION_REQUIRED, TOOL_CALL_ID_REQUIRED, CONVERSATION_NOT_FOUND, NOT_OWNER,
+   *  ASK_NOT_PENDING, ASK_EXPIRED, UNKNOWN_BUTTON, DESTRUCTIVE_BUTTON, SCOPE_REQUIRED, ASKS_DISABLED.
+   */
+  public suspend fun createActionToken(request: CreateActionTokenRequest, headers: Headers = emptyMap()): ResponseMessage<CreateActionTokenResponse>
+
+  /**
+   *  Presses a button with an action token, which is the credential: no bearer token is needed. Runs the turn that the
+   *  button starts. A repeat with the same button gets the same turn, whatever became of it.
+   *
+   *  Reasons: INVALID_REQUEST, BUTTON_ID_REQUIRED, TOKEN_INVALID, TOKEN_USED, RATE_LIMITED, and those of StreamTurn.
+   */
+  public suspend fun redeemActionToken(request: RedeemActionTokenRequest, headers: Headers = emptyMap()): ResponseMessage<RedeemActionTokenResponse>
 }
