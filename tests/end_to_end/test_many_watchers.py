@@ -72,7 +72,8 @@ async def told(owners: list[Owner]) -> None:
             for device in owner.devices:
                 await device.until(len(owner.expected))
     for owner in owners:
-        assert {tuple(device.told) for device in owner.devices} == {tuple(owner.expected)}
+        for device in owner.devices:
+            assert device.told == owner.expected
 
 
 async def ask(service: AskingService, owner: Owner) -> list[Ask]:

@@ -228,6 +228,38 @@ async def test_a_listener_survives_the_end_of_its_connection(chat: Chat, databas
         assert await _marker(chat, heard) == [turn.lease.turn_id]
 
 
+async def test_nothing_is_told_before_what_went_before_can_be_read(
+    chat: Chat, database_url: str
+) -> None:
+    """What is told of changes in the order of their commits, but for those that were lost."""
+    stop = asyncio.Event()
+
+    async def notify() -> None:
+        async with chat.engine.connect() as connection:
+            await connection.execution_options(isolation_level="AUTOCOMMIT")
+            while not stop.is_set():
+                payload = f"hash:{uuid4()}:1"
+                await connection.execute(
+                    text("SELECT pg_notify('asks', :payload)"), {"payload": payload}
+                )
+
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(notify())
+        for _ in range(10):
+            early: list[int] = []
+            heard = Heard()
+
+            def on_reconnect(heard: Heard = heard, early: list[int] = early) -> None:
+                early.append(len(heard.asks))
+
+            told = (heard.on_turn, heard.on_ask, heard.on_lease, on_reconnect)
+            listening = tasks.create_task(Listener(database_url, *told).run())
+            await until(lambda heard=heard: len(heard.asks) > 0)
+            listening.cancel()
+            assert early == [0]
+        stop.set()
+
+
 async def test_a_cancelled_listener_leaves_no_connection(chat: Chat, database_url: str) -> None:
     async with listening(database_url):
         assert len(await chat.query(LISTENERS)) == 1

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from parleyd.store.pending_asks import PostgresPendingReader
+from parleyd.store.pending_asks import PostgresPendingReader, read_asks, read_pending
 from parleyd.turns.conversations import ConversationChanges
 from tests.store.chat import OWNER, Chat
 from tests.store.test_lapses import let_lapse
@@ -75,13 +75,15 @@ async def test_what_waits_is_found_by_an_index_among_very_many(chat: Chat) -> No
     await chat.waiting()
     ((key,),) = await chat.query("SELECT id FROM asks WHERE tool_call_id = 'call_plan'")
 
-    async def read_pending() -> None:
-        await PostgresPendingReader(chat.engine).read_pending(["mia", "zoe"])
+    async def read_of_people() -> None:
+        async with chat.engine.connect() as connection:
+            await connection.run_sync(read_pending, ["mia", "zoe"])
 
-    async def read_asks() -> None:
-        await PostgresPendingReader(chat.engine).read_asks([key])
+    async def read_named() -> None:
+        async with chat.engine.connect() as connection:
+            await connection.run_sync(read_asks, [key])
 
-    for act, index in ((read_pending, "asks_pending_by_owner"), (read_asks, "asks_pkey")):
+    for act, index in ((read_of_people, "asks_pending_by_owner"), (read_named, "asks_pkey")):
         nodes = await plan(chat, act)
         assert index in {node.get("Index Name") for node in nodes}
         assert "Seq Scan" not in {node["Node Type"] for node in nodes}

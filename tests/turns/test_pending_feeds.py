@@ -30,37 +30,41 @@ def test_an_ask_comes_and_goes_once_however_often_it_is_told_of() -> None:
     feed = begun()
     ask = waiting(NOON + SECOND)
     gone = resolved(ask, NOON + 2 * SECOND)
-    for found in (ask, ask, gone, gone, ask):
-        feed.take(found)
+    for revision, found in ((1, ask), (1, ask), (2, gone), (2, gone), (1, gone), (1, ask)):
+        feed.hear(revision, found)
     assert feed.since(0) == [Added(ask), Removed(gone.ask)]
     assert feed.snapshot == Snapshot(())
 
 
-def test_what_came_and_went_between_two_looks_is_told_of_in_whole() -> None:
+def test_what_has_gone_since_it_came_goes_with_the_news_of_that() -> None:
     feed = begun()
     gone = resolved(waiting(NOON + SECOND), NOON + 2 * SECOND)
-    feed.take(gone)
-    assert feed.since(0) == [Added(gone), Removed(gone.ask)]
+    feed.hear(1, gone)
+    assert feed.since(0) == [Added(gone)]
+    feed.hear(2, gone)
+    assert feed.since(1) == [Removed(gone.ask)]
 
 
-def test_news_of_what_came_and_went_before_a_later_look_is_told_of_all_the_same() -> None:
+def test_what_came_unheard_of_is_told_of_in_whole_when_it_goes() -> None:
     feed = begun()
     gone = resolved(waiting(NOON + SECOND), NOON + 2 * SECOND)
     feed.look((), (), NOON + 3 * SECOND)
-    feed.take(gone)
+    feed.hear(2, gone)
     assert feed.since(0) == [Added(gone), Removed(gone.ask)]
 
 
 def test_what_had_gone_before_the_first_look_is_not_told_of() -> None:
     feed = begun()
-    feed.take(resolved(waiting(NOON - 2 * SECOND), NOON - SECOND))
+    gone = resolved(waiting(NOON - 2 * SECOND), NOON - SECOND)
+    feed.hear(1, gone)
+    feed.hear(2, gone)
     assert feed.since(0) == []
 
 
 def test_what_is_told_before_the_first_look_is_in_it() -> None:
     feed = OwnerFeed("noor")
     ask = waiting()
-    feed.take(ask)
+    feed.hear(1, ask)
     assert (feed.read, feed.end) == (False, 0)
     feed.look([ask], (), NOON)
     assert (feed.snapshot, feed.end) == (Snapshot((ask,)), 0)
@@ -87,14 +91,14 @@ def test_an_expired_ask_goes_as_one_that_was_cancelled() -> None:
             "resolve_time": NOON + SECOND,
         }
     )
-    feed.take(PendingAsk(ask=lapsed, title=None))
+    feed.hear(2, PendingAsk(ask=lapsed, title=None))
     assert feed.since(0) == [Removed(lapsed)]
 
 
 def test_who_is_too_far_behind_is_told_so() -> None:
     feed = begun()
     for number in range(CHANGES_KEPT + 1):
-        feed.take(waiting(NOON + number * SECOND))
+        feed.hear(1, waiting(NOON + number * SECOND))
     assert feed.since(0) is None
     kept = feed.since(1)
     assert kept is not None

@@ -51,18 +51,59 @@ async def test_all_news_is_read_at_once_and_told_in_its_order() -> None:
         await next_of(watched)
         first, second = rows.ask(), rows.ask()
         for pending in (second, first, second):
-            watch.hear(NOOR, pending.ask.id)
+            watch.hear(NOOR, pending.ask.id, 1)
         assert [await next_of(watched), await next_of(watched)] == [Added(second), Added(first)]
         assert rows.readings == [{first.ask.id, second.ask.id}]
+
+
+async def test_what_goes_is_told_of_in_its_place_among_others_however_late_it_is_read() -> None:
+    rows = Rows()
+    async with running(rows) as watch, aclosing(watch.watch("noor")) as watched:
+        await next_of(watched)
+        one, two, three = rows.ask(), rows.ask(), rows.ask()
+        gone = [rows.resolve(two), rows.resolve(one)]
+        for told in (one, two):
+            watch.hear(NOOR, told.ask.id, 1)
+        for told in (two, one):
+            watch.hear(NOOR, told.ask.id, 2)
+        watch.hear(NOOR, three.ask.id, 1)
+        sent = [await next_of(watched) for _ in range(5)]
+        assert [type(each) for each in sent] == [Added, Added, Removed, Removed, Added]
+        assert sent[2:] == [*(Removed(each.ask) for each in gone), Added(three)]
+
+
+async def test_news_that_a_look_takes_the_place_of_is_told_once() -> None:
+    rows = Rows()
+    goes = rows.ask()
+    async with running(rows) as watch, aclosing(watch.watch("noor")) as watched:
+        await next_of(watched)
+        short = rows.ask()
+        comes = rows.ask()
+        gone = [rows.resolve(goes), rows.resolve(short)]
+        for told in (short, comes):
+            watch.hear(NOOR, told.ask.id, 1)
+        watch.look_again()
+        sent = [await next_of(watched) for _ in range(4)]
+        watch.hear(NOOR, goes.ask.id, 2)
+        watch.hear(NOOR, short.ask.id, 2)
+        last = rows.ask()
+        watch.hear(NOOR, last.ask.id, 1)
+        sent.append(await next_of(watched))
+        assert sent == [
+            Added(gone[1]),
+            Added(comes),
+            *(Removed(each.ask) for each in gone),
+            Added(last),
+        ]
 
 
 async def test_news_of_people_who_do_not_watch_is_not_read() -> None:
     rows = Rows()
     async with running(rows) as watch, aclosing(watch.watch("noor")) as watched:
         await next_of(watched)
-        watch.hear(owner_hash("ada"), rows.ask("ada").ask.id)
+        watch.hear(owner_hash("ada"), rows.ask("ada").ask.id, 1)
         mine = rows.ask()
-        watch.hear(NOOR, mine.ask.id)
+        watch.hear(NOOR, mine.ask.id, 1)
         assert await next_of(watched) == Added(mine)
         assert rows.readings == [{mine.ask.id}]
 
@@ -116,11 +157,11 @@ async def test_without_a_database_watchers_stay_and_miss_nothing(
         await next_of(watched)
         rows.fails = True
         asked = rows.ask()
-        watch.hear(NOOR, asked.ask.id)
+        watch.hear(NOOR, asked.ask.id, 1)
         coming = asyncio.ensure_future(anext(watched))
         await until(lambda: len(rows.readings) == 3)
         later = rows.ask()
-        watch.hear(NOOR, later.ask.id)
+        watch.hear(NOOR, later.ask.id, 1)
         rows.fails = False
         assert [await in_time(coming), await next_of(watched)] == [Added(asked), Added(later)]
 
@@ -147,9 +188,9 @@ async def test_who_falls_too_far_behind_is_sent_all_that_waits() -> None:
         assert [await next_of(slow), await next_of(quick)] == [Snapshot(()), Snapshot(())]
         asked = [rows.ask() for _ in range(CHANGES_KEPT + 1)]
         for each in asked[:-1]:
-            watch.hear(NOOR, each.ask.id)
+            watch.hear(NOOR, each.ask.id, 1)
         assert [await next_of(quick) for _ in asked[:-1]] == list(map(Added, asked[:-1]))
-        watch.hear(NOOR, asked[-1].ask.id)
+        watch.hear(NOOR, asked[-1].ask.id, 1)
         assert await next_of(quick) == Added(asked[-1])
         assert await next_of(slow) == Snapshot(tuple(reversed(asked)))
 

@@ -209,9 +209,8 @@ async def running_service(
             leases.released.set()
 
         def heard(owner_hash: str, ask_id: UUID, revision: int) -> None:
-            del revision
             news.hear(ask_id)
-            pending.hear(owner_hash, ask_id)
+            pending.hear(owner_hash, ask_id, revision)
             if notifier:
                 notifier.hear(ask_id)
 

@@ -32,11 +32,10 @@ class Listener:
 
     `on_turn` gets the turn that has new events; `on_ask` the hash of an owner's name, an ask of
     that owner that came into its slot or left it, and its revision; `on_lease` is called when a
-    turn is due. While
-    there is no connection nothing is heard, so `on_reconnect` is called after each that is made,
-    the first one too: read again what might have changed. All of them are called on the event loop
-    and must not block. The connection must be a session of its own: a pooler that hands sessions
-    around between transactions hears nothing.
+    turn is due. While there is no connection nothing is heard, so `on_reconnect` is called after
+    each that is made, the first one too, before anything is told of it: read again what might have
+    changed. All of them are called on the event loop and must not block. The connection must be a
+    session of its own: a pooler that hands sessions around between transactions hears nothing.
     """
 
     def __init__(
@@ -52,6 +51,7 @@ class Listener:
         self._on_ask = on_ask
         self._on_lease = on_lease
         self._on_reconnect = on_reconnect
+        self._tells = False
 
     async def run(self) -> None:
         """Listens until it is cancelled. Connects again, ever more slowly, when it has to."""
@@ -61,6 +61,7 @@ class Listener:
                 async with self._listening() as connection:
                     failures = 0
                     self._on_reconnect()
+                    self._tells = True
                     await _until_lost(connection)
             except _LOST as error:
                 if not failures:
@@ -82,6 +83,7 @@ class Listener:
             await connection.add_listener("turn_leases", self._hear_of_lease)
             yield connection
         finally:
+            self._tells = False
             connection.terminate()
 
     def _hear_of_events(self, connection: object, pid: int, channel: str, payload: object) -> None:
@@ -91,7 +93,8 @@ class Listener:
             turn = UUID(turn_id)
         except ValueError:  # not one of ours
             return
-        self._on_turn(turn)
+        if self._tells:
+            self._on_turn(turn)
 
     def _hear_of_ask(self, connection: object, pid: int, channel: str, payload: object) -> None:
         del connection, pid, channel
@@ -101,11 +104,13 @@ class Listener:
             told = UUID(ask_id), int(revision)
         except ValueError:  # not one of ours
             return
-        self._on_ask(owner_hash, *told)
+        if self._tells:
+            self._on_ask(owner_hash, *told)
 
     def _hear_of_lease(self, connection: object, pid: int, channel: str, payload: object) -> None:
         del connection, pid, channel, payload
-        self._on_lease()
+        if self._tells:
+            self._on_lease()
 
 
 async def _until_lost(connection: _Connection) -> None:

@@ -5,6 +5,8 @@ from datetime import timedelta
 from typing import Final
 
 from sqlalchemy import (
+    Column,
+    ColumnElement,
     Connection,
     Select,
     Table,
@@ -131,49 +133,39 @@ _OLD_EVENTS: Final = select(
     select(func.count()).select_from(_REMOVED_EVENTS).scalar_subquery(),
 )
 
-_NAMED_TURNS: Final = (
-    select(turns.c.id)
-    .where(turns.c.request_id.is_not(None), turns.c.create_time < _REQUEST_END)
-    .order_by(turns.c.create_time)
-    .limit(ROWS_AT_ONCE)
-    .with_for_update(key_share=True, skip_locked=True)
-    .cte("named_turns")
-)
-_CLEARED_TURNS: Final = (
-    update(turns)
-    .where(turns.c.id == _NAMED_TURNS.c.id)
-    .values(request_id=None, request_hash=None)
-    .returning(turns.c.id)
-    .cte("cleared")
-)
-_OLD_TURN_REQUESTS: Final = select(
-    select(func.count()).select_from(_NAMED_TURNS).scalar_subquery(),
-    select(func.count()).select_from(_CLEARED_TURNS).scalar_subquery(),
-)
 
-
-_NAMED_ASKS: Final = (
-    select(asks.c.id)
-    .where(
-        asks.c.service_request_id.is_not(None),
-        asks.c.create_time < _REQUEST_END,
-        not_(HOLDS_SLOT),
+def _old_ids(
+    table: Table,
+    request_id: Column[str | None],
+    request_hash: Column[bytes | None],
+    *more: ColumnElement[bool],
+) -> Select[int, int]:
+    """Returns the batch that takes old request ids off the rows of a table, which stay."""
+    key, made = table.c["id"], table.c["create_time"]
+    old = (
+        select(key)
+        .where(request_id.is_not(None), made < _REQUEST_END, *more)
+        .order_by(made)
+        .limit(ROWS_AT_ONCE)
+        .with_for_update(key_share=True, skip_locked=True)
+        .cte("named_rows")
     )
-    .order_by(asks.c.create_time)
-    .limit(ROWS_AT_ONCE)
-    .with_for_update(key_share=True, skip_locked=True)
-    .cte("named_asks")
-)
-_CLEARED_ASKS: Final = (
-    update(asks)
-    .where(asks.c.id == _NAMED_ASKS.c.id)
-    .values(service_request_id=None, service_request_hash=None)
-    .returning(asks.c.id)
-    .cte("cleared")
-)
-_OLD_ASK_REQUESTS: Final = select(
-    select(func.count()).select_from(_NAMED_ASKS).scalar_subquery(),
-    select(func.count()).select_from(_CLEARED_ASKS).scalar_subquery(),
+    cleared = (
+        update(table)
+        .where(key == old.c.id)
+        .values({request_id: None, request_hash: None})
+        .returning(key)
+        .cte("cleared")
+    )
+    return select(
+        select(func.count()).select_from(old).scalar_subquery(),
+        select(func.count()).select_from(cleared).scalar_subquery(),
+    )
+
+
+_OLD_TURN_REQUESTS: Final = _old_ids(turns, turns.c.request_id, turns.c.request_hash)
+_OLD_ASK_REQUESTS: Final = _old_ids(
+    asks, asks.c.service_request_id, asks.c.service_request_hash, not_(HOLDS_SLOT)
 )
 
 

@@ -17,6 +17,7 @@ from parleyd.contract.events import Done, TurnEvent
 from parleyd.contract.previews import BlocksPreview, Preview, PreviewDiscarded, TextPreview
 from parleyd.turns.live import LiveTurn, StepText
 from parleyd.turns.turn_reader import StoredEvents, TurnReader
+from parleyd.turns.waking import woken_within
 
 Sent: TypeAlias = TurnEvent | Preview | None
 """What a follower is sent; None says that nothing has happened for a while."""
@@ -144,7 +145,7 @@ class Followers:
                     silent = False
                     yield None
                 wait = min(follower.pause, limits.QUIET_SECONDS - (_now() - quiet_since))
-                if await _woken_within(woken, wait):
+                if await woken_within(woken, wait):
                     continue
                 if _now() - quiet_since >= limits.QUIET_SECONDS:
                     quiet_since = _now()
@@ -227,15 +228,6 @@ class _Follower:
             if self._pieces:
                 yield PreviewDiscarded(turn_id=self._turn_id)
             self._shown = None
-
-
-async def _woken_within(woken: asyncio.Event, seconds: float) -> bool:
-    try:
-        async with asyncio.timeout(max(seconds, 0)):
-            await woken.wait()
-    except TimeoutError:
-        return False
-    return True
 
 
 def _now() -> float:

@@ -5,6 +5,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from typing import Final, Protocol, TypeAlias
 from uuid import UUID
 
@@ -114,31 +115,44 @@ class OwnerFeed:
         return self._known.keys() - {each.ask.id for each in found}
 
     def look(self, found: Iterable[PendingAsk], gone: Iterable[PendingAsk], now: datetime) -> None:
-        """Takes in all that waits, as it was read at `now`, and what was `missing` of it.
+        """Takes in all that waits, as it was read at `now`, and what was known or told of but gone.
 
-        The first time that is where the feed begins; later the difference is told, in the order in
-        which it came about.
+        The first time that is where the feed begins; later the difference is told, in the order of
+        the times that are stored.
         """
         if not self.read:
             self._known = {each.ask.id: each for each in found}
             self.read, self._begun = True, now
-        for each in sorted([*found, *gone], key=_moment):
-            self.take(each)
+            return
+        came = [(each.ask.create_time, self._come, each) for each in (*found, *gone)]
+        went = [(each.ask.resolve_time or now, self._go, each) for each in gone]
+        for _, take, each in sorted([*came, *went], key=itemgetter(0)):
+            take(each)
 
-    def take(self, found: PendingAsk) -> None:
-        """Takes in an ask that has come or gone, once each, however often it is told of."""
+    def hear(self, revision: int, found: PendingAsk) -> None:
+        """Takes in the news that an ask has come, which its first revision says, or gone.
+
+        Each happens once, however often it is told of. An ask that has gone since the news of its
+        coming goes with the news of that, in its place among those of others.
+        """
+        if not self.read:
+            return
+        self._come(found)
+        if revision > 1:
+            self._go(found)
+
+    def _come(self, found: PendingAsk) -> None:
         ask = found.ask
-        if not self.read or ask.id in self._gone:
+        if ask.id in self._known or ask.id in self._gone:
             return
-        if ask.status == "pending":
-            if ask.id not in self._known:
-                self._add(found)
-            return
-        if ask.id not in self._known:
-            # It came and went between two readings, unless it had gone before the first look.
-            if ask.resolve_time is None or self._begun is None or ask.resolve_time <= self._begun:
-                return
+        # The first look has not seen what had gone before it.
+        if ask.resolve_time is None or (self._begun and ask.resolve_time > self._begun):
             self._add(found)
+
+    def _go(self, found: PendingAsk) -> None:
+        ask = found.ask
+        if ask.status == "pending" or ask.id not in self._known:
+            return
         del self._known[ask.id]
         self._gone[ask.id] = None
         if len(self._gone) > GONE_KEPT:
@@ -152,11 +166,6 @@ class OwnerFeed:
     def _note(self, change: Change) -> None:
         self._changes.append(change)
         self._end += 1
-
-
-def _moment(pending: PendingAsk) -> datetime:
-    """Returns when an ask came, or went if it has."""
-    return pending.ask.resolve_time or pending.ask.create_time
 
 
 def _age(pending: PendingAsk) -> tuple[datetime, int]:

@@ -24,9 +24,13 @@ from parleyd.turns.pending_feeds import (
     Snapshot,
     owner_hash,
 )
+from parleyd.turns.waking import woken_within
 
 Sent: TypeAlias = Snapshot | Change | None
 """What a watcher is sent; None says that nothing has happened for a while."""
+
+News: TypeAlias = tuple[UUID, int]
+"""An ask and the revision of which a notification told."""
 
 WAIT_SECONDS: Final = (0.2, 0.5, 1.0, 2.0, 3.0)
 """How long to wait before another try to read; the last one for all that follow."""
@@ -56,17 +60,16 @@ class PendingWatch:
         self._feeds: dict[str, OwnerFeed] = {}
         self._hashes: dict[str, OwnerFeed] = {}
         self._watchers: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
-        self._heard: dict[UUID, str] = {}
+        self._heard: dict[News, str] = {}
         self._work = asyncio.Event()
         self._closed: ParleyError | None = None
 
     # ------------------------------------------------------------ waking
 
-    def hear(self, hashed: str, ask_id: UUID) -> None:
-        """Takes the news that an ask of an owner has come or gone."""
+    def hear(self, hashed: str, ask_id: UUID, revision: int) -> None:
+        """Takes the news that an ask of an owner has come, in its first revision, or gone."""
         if hashed in self._hashes:
-            # Told of twice before it is read, it is read once, at its first place in the order.
-            self._heard.setdefault(ask_id, hashed)
+            self._heard.setdefault((ask_id, revision), hashed)
             self._work.set()
 
     def look_again(self) -> None:
@@ -113,7 +116,7 @@ class PendingWatch:
                     quiet_since = self._now()
                     yield None
                 else:
-                    await _woken_within(woken, limits.QUIET_SECONDS - (self._now() - quiet_since))
+                    await woken_within(woken, limits.QUIET_SECONDS - (self._now() - quiet_since))
         finally:
             self._leave(owner, woken)
 
@@ -142,7 +145,7 @@ class PendingWatch:
         """Reads for all watchers until it is cancelled; goes on when the database is away."""
         failures = 0
         while True:
-            await _woken_within(self._work, self._next_look())
+            await woken_within(self._work, self._next_look())
             self._work.clear()
             try:
                 await self._round()
@@ -184,7 +187,7 @@ class PendingWatch:
                 feed.looked_at = None
             raise
 
-    async def _read(self, due: Mapping[str, OwnerFeed], heard: Mapping[UUID, str]) -> None:
+    async def _read(self, due: Mapping[str, OwnerFeed], heard: Mapping[News, str]) -> None:
         """Tells watchers what has changed: of owners who are due, the difference to what they know.
 
         News comes in the order of the commits. Where some may have been lost, what is read takes
@@ -192,19 +195,23 @@ class PendingWatch:
         """
         pending = await self._reader.read_pending(due) if due else None
         found = _by_owner(pending.asks if pending else ())
-        named = set(heard)
+        named = {ask_id for ask_id, _ in heard}
         for owner, feed in due.items():
             named |= feed.missing(found[owner])
         rows = {each.ask.id: each for each in await self._reader.read_asks(named)} if named else {}
-        for ask_id, hashed in heard.items():
+        for (ask_id, revision), hashed in heard.items():
             feed, row = self._hashes.get(hashed), rows.get(ask_id)
             if feed and row and feed.owner not in due:
-                feed.take(row)
+                feed.hear(revision, row)
                 self._wake(feed.owner)
-        told = _by_owner(rows.values())
+        for each in found.values():
+            # It waited when all was looked at. Has it gone since, the news of that is to come.
+            for still in each:
+                rows.pop(still.ask.id, None)
+        gone = _by_owner(rows.values())
         for owner, feed in due.items():
             assert pending, "it was read for those who are due"
-            feed.look(found[owner], told[owner], pending.now)
+            feed.look(found[owner], gone[owner], pending.now)
             self._wake(owner)
 
 
@@ -213,11 +220,3 @@ def _by_owner(asks: Iterable[PendingAsk]) -> defaultdict[str, list[PendingAsk]]:
     for each in asks:
         owners[each.ask.owner].append(each)
     return owners
-
-
-async def _woken_within(woken: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await woken.wait()
-    except TimeoutError:
-        pass

@@ -20,6 +20,7 @@ from parleyd.turns.options import TurnOptions
 from parleyd.turns.ports import Ids
 from parleyd.turns.requests import RequestKey
 from parleyd.turns.state import SeenConversation, expires
+from parleyd.turns.waking import woken_within
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,7 @@ class ServiceAsks:
                 if ask.status != "pending" or left <= 0:
                     return ask
                 self._news.check_open()
-                await _woken_within(woken, min(left, limits.QUIET_SECONDS))
+                await woken_within(woken, min(left, limits.QUIET_SECONDS))
 
     async def watch(self, service: str, ask_id: UUID) -> AsyncGenerator[Ask | None, None]:
         """Yields an ask now and when it is pending no more; None when nothing happens meanwhile.
@@ -196,7 +197,7 @@ class ServiceAsks:
                 if ask.status != "pending":
                     return
                 self._news.check_open()
-                await _woken_within(woken, limits.QUIET_SECONDS)
+                await woken_within(woken, limits.QUIET_SECONDS)
 
     async def cancel(self, service: str, ask_id: UUID, reason: str) -> Ask:
         """Withdraws an ask; without a reason the service has cancelled it.
@@ -208,11 +209,3 @@ class ServiceAsks:
         return await self._store.cancel_ask(
             service, ask_id, self._ids.uuid(), reason or SERVICE_CANCELLED
         )
-
-
-async def _woken_within(woken: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await woken.wait()
-    except TimeoutError:
-        pass
