@@ -43,7 +43,7 @@ chat: setup  ## talks to the agent in this terminal
 
 # Most tests wait more than they work, so several processes share them, a file each.
 test: setup  ## runs the whole suite
-	pytest -m "not alone" -n logical --maxprocesses 4 --dist loadfile
+	pytest -m "not alone" -n 3 --dist loadfile
 	pytest -m alone
 
 lint: setup typescript-lint playground-lint  ## formatting, style, types, layers, protos

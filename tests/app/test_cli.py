@@ -239,6 +239,7 @@ async def test_serve_answers_with_a_database_of_its_own_and_stops_when_told(
         assert pending.tool_call_id == played.ask.tool_call_id
 
 
+@pytest.mark.alone  # the signal has to come before the reply is over
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name
 )
@@ -294,6 +295,7 @@ async def look_around() -> None:
 """
 
 
+@pytest.mark.alone  # it takes as long as a tool may, and hardly more
 async def test_a_second_signal_stops_without_waiting_for_tools(
     open_folder: Path, tmp_path: Path
 ) -> None:

@@ -27,6 +27,8 @@ from tests.server import Server, StartServer
 from tests.standard_asks import ask_plan
 from tests.standard_tools import StandardTools, look_up
 
+pytestmark = pytest.mark.alone
+
 TURNS = 20
 DEADLINE = 60
 RETRIES = sum(WAITS)

@@ -35,6 +35,9 @@ def pending_asks_schema(
             "createTime": _described(
                 "When the agent asked.", {"type": "string", "format": "date-time"}
             ),
+            "expireTime": _described(
+                "When the ask expires, if it does.", {"type": "string", "format": "date-time"}
+            ),
         },
         required=["conversationId", "toolCallId", "kind", "simple", "createTime"],
     )

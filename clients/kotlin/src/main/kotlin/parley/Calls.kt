@@ -14,6 +14,7 @@ import kotlin.time.Duration
 import kotlin.time.Duration.Companion.milliseconds
 import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.delay
+import parley.v1.CreateAskRequest
 import parley.v1.CreateConversationRequest
 import parley.v1.TurnRequest
 
@@ -74,7 +75,9 @@ internal fun pause(tries: Int): Duration =
 internal fun newId(): String = UUID.randomUUID().toString()
 
 private fun canHaveId(request: Any): Boolean =
-    request is TurnRequest || request is CreateConversationRequest
+    request is TurnRequest ||
+        request is CreateConversationRequest ||
+        request is CreateAskRequest
 
 @Suppress("UNCHECKED_CAST") // A builder makes what it was made from.
 private fun <T : Any> identified(request: T): T =
@@ -82,6 +85,8 @@ private fun <T : Any> identified(request: T): T =
         request is TurnRequest && request.requestId.isEmpty() ->
             request.toBuilder().setRequestId(newId()).build() as T
         request is CreateConversationRequest && request.requestId.isEmpty() ->
+            request.toBuilder().setRequestId(newId()).build() as T
+        request is CreateAskRequest && request.requestId.isEmpty() ->
             request.toBuilder().setRequestId(newId()).build() as T
         else -> request
     }

@@ -11,6 +11,8 @@ import okhttp3.Dispatcher
 import okhttp3.OkHttpClient
 import parley.v1.AskContractServiceClient
 import parley.v1.AskContractServiceClientInterface
+import parley.v1.AskServiceClient
+import parley.v1.AskServiceClientInterface
 import parley.v1.BlockGenerationServiceClient
 import parley.v1.BlockGenerationServiceClientInterface
 import parley.v1.ConversationServiceClient
@@ -57,6 +59,7 @@ public class Client internal constructor(calls: ProtocolClientInterface) {
     public val conversations: ConversationServiceClientInterface = ConversationServiceClient(calls)
     public val files: FileServiceClientInterface = FileServiceClient(calls)
     public val datasets: DatasetServiceClientInterface = DatasetServiceClient(calls)
+    public val asks: AskServiceClientInterface = AskServiceClient(calls)
     public val generation: BlockGenerationServiceClientInterface = BlockGenerationServiceClient(calls)
     public val contract: AskContractServiceClientInterface = AskContractServiceClient(calls)
 }
